@@ -1,0 +1,117 @@
+"""The one tree of errors. Each says what was expected, what was found, where, and what to do.
+
+::
+
+    FlavourbenchError                 exit 2 unless a branch says otherwise
+    ├── ParameterError                params.yaml holds a wrong key or value
+    ├── UsageError                    a command was asked for something that is not there
+    ├── IdentityError                 a record cannot be given a digest
+    ├── TableError                    a hashed Parquet file is not what it says
+    ├── ReleaseError                  a release source is not a sound release
+    ├── FreezeError                   tasks cannot be compiled or are not what they claim
+    ├── ExecuteError                  a route, ledger or replay file is unusable
+    │   └── ProviderError             a provider or a budget stopped the run (exit 3)
+    ├── ScoreError                    cells and tasks do not fit together
+    ├── StatisticsError               too little to compare, or numbers out of range
+    └── ReportError                   the leaderboard cannot be written
+
+A model's failure is none of these: it is a row with a reason (design 8).
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ExecuteError",
+    "FlavourbenchError",
+    "FreezeError",
+    "IdentityError",
+    "ParameterError",
+    "ProviderError",
+    "ReleaseError",
+    "ReportError",
+    "ScoreError",
+    "StatisticsError",
+    "TableError",
+    "UsageError",
+]
+
+_FOUND_LIMIT = 200
+
+
+class FlavourbenchError(Exception):
+    """Root of the tree.
+
+    Parameters
+    ----------
+    expected
+        What would have been right, as a noun phrase.
+    found
+        What was there instead; shown as it is, shortened and stripped of control characters.
+    where
+        File, row and field, or the command-line word.
+    remedy
+        What the user can do next.
+    """
+
+    exit_code = 2
+
+    def __init__(self, expected: str, found: str, where: str, remedy: str) -> None:
+        self.expected = expected
+        self.found = _one_line(found)
+        self.where = _one_line(where)
+        self.remedy = remedy
+        super().__init__(
+            f"{self.where}: expected {expected}, found {self.found}. {remedy}".rstrip()
+        )
+
+
+class ParameterError(FlavourbenchError):
+    """`params.yaml` holds a wrong key or value."""
+
+
+class UsageError(FlavourbenchError):
+    """A command was asked for something that is not there."""
+
+
+class IdentityError(FlavourbenchError):
+    """A record cannot be given a digest."""
+
+
+class TableError(FlavourbenchError):
+    """A hashed Parquet file is not what it says."""
+
+
+class ReleaseError(FlavourbenchError):
+    """A release source is not a sound release."""
+
+
+class FreezeError(FlavourbenchError):
+    """Tasks cannot be compiled, or published ones are not what they claim."""
+
+
+class ExecuteError(FlavourbenchError):
+    """A route, a ledger or a replay file is unusable."""
+
+
+class ProviderError(ExecuteError):
+    """A provider or a budget stopped the run."""
+
+    exit_code = 3
+
+
+class ScoreError(FlavourbenchError):
+    """Cells and tasks do not fit together."""
+
+
+class StatisticsError(FlavourbenchError):
+    """Too little to compare, or numbers out of range."""
+
+
+class ReportError(FlavourbenchError):
+    """The leaderboard cannot be written."""
+
+
+def _one_line(text: str) -> str:
+    """Hostile or long text as one short printable line."""
+    flat = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[: _FOUND_LIMIT + 1])
+    return flat if len(text) <= _FOUND_LIMIT else flat[:_FOUND_LIMIT] + "…"

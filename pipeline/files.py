@@ -1,0 +1,157 @@
+"""Files from elsewhere are data: bounded, regular, strict. Ours appear whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pipeline.errors import FlavourbenchError, TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["parse_json", "read_bytes", "read_json", "replacing", "write_bytes"]
+
+_MAX_JSON_DEPTH = 64
+
+
+def read_bytes(path: Path, limit: int, error: type[FlavourbenchError]) -> bytes:
+    """Bytes of a regular file of at most `limit` bytes.
+
+    Raises
+    ------
+    FlavourbenchError
+        As `error`: the file is missing, a symbolic link, no regular file, or too large.
+    """
+    where = str(path)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as problem:
+        found = (
+            "a symbolic link" if path.is_symlink() else (problem.strerror or "an unreadable file")
+        )
+        raise error("a regular, readable file", found, where, "Check the path.") from problem
+    with os.fdopen(descriptor, "rb") as stream:
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise error("a regular file", "something else", where, "Check the path.")
+        if status.st_size > limit:
+            raise error(
+                f"at most {limit:,} bytes", f"{status.st_size:,}", where, "Use a smaller file."
+            )
+        return stream.read(limit + 1)
+
+
+def read_json(path: Path, limit: int, error: type[FlavourbenchError]) -> Any:
+    """Strict JSON from a file: see `parse_json` and `read_bytes`."""
+    return parse_json(read_bytes(path, limit, error), str(path), error)
+
+
+def parse_json(data: bytes, where: str, error: type[FlavourbenchError]) -> Any:
+    """Strict JSON: UTF-8, keys once, finite numbers, no deep nesting, no lone surrogates.
+
+    Raises
+    ------
+    FlavourbenchError
+        As `error`, with the place.
+    """
+
+    def refuse(expected: str, found: str) -> FlavourbenchError:
+        return error(expected, found, where, "Mend the file.")
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(items)
+        if len(result) != len(items):
+            names = [name for name, _ in items]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise refuse("every key once", f"key {twice!r} twice")
+        return result
+
+    def number(text: str) -> float:
+        value = float(text)
+        if value in (float("inf"), float("-inf")):
+            raise refuse("finite numbers", text)
+        return value
+
+    def constant(text: str) -> Any:
+        raise refuse("finite numbers", text)
+
+    try:
+        text = data.decode("utf-8")
+        _bounded_depth(text, refuse)
+        value = json.loads(
+            text, object_pairs_hook=pairs, parse_float=number, parse_constant=constant
+        )
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise refuse("UTF-8", f"byte {problem.start}: {problem.reason}") from problem
+    except UnicodeEncodeError as problem:
+        raise refuse("text without lone surrogates", "a lone surrogate") from problem
+    except ValueError as problem:
+        raise refuse("JSON", str(problem)) from problem
+    return value
+
+
+def _bounded_depth(text: str, refuse: Any) -> None:
+    """Refuse deep nesting before the parser recurses into it."""
+    depth, inside, skip = 0, False, False
+    if text.count("[") + text.count("{") <= _MAX_JSON_DEPTH:
+        return
+    for character in text:
+        if skip:
+            skip = False
+        elif inside:
+            skip, inside = character == "\\", character != '"'
+        elif character == '"':
+            inside = True
+        elif character in "[{":
+            depth += 1
+            if depth > _MAX_JSON_DEPTH:
+                raise refuse(f"nesting of at most {_MAX_JSON_DEPTH}", "deeper nesting")
+        elif character in "]}":
+            depth -= 1
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary file beside `path` that takes its place when the block ends well.
+
+    The data reach the disk before the name does; whatever goes wrong, the old file stays.
+
+    Raises
+    ------
+    TableError
+        The disk is full or the folder cannot be written; nothing was changed.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        with temporary.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as problem:
+        found = problem.strerror or str(problem)
+        raise TableError(
+            "a writable place with room",
+            found,
+            str(path),
+            "Nothing was changed; make room and run again.",
+        ) from problem
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a whole file at once. Raises as `replacing` does."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)

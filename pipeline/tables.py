@@ -1,0 +1,343 @@
+"""Hashed Parquet: a table is refused when its rows do not give its recorded root (design 4).
+
+A file's schema metadata hold, under the key ``flavourbench``, one JSON object: table, kind,
+contract, rows, root, and the roots of the tables that it was made from (`inputs`); `about` holds
+documents whose digests stand in the rows. The bytes may change with the writer's version; the
+root does not.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from pydantic import ValidationError
+
+from pipeline.errors import IdentityError, TableError
+from pipeline.files import parse_json, replacing
+from pipeline.identity import canonical_bytes, digest_bytes, table_root
+from schemas.record import SAFE_INTEGER, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+__all__ = [
+    "Table",
+    "TableHeader",
+    "make_table",
+    "read_header",
+    "read_table",
+    "row_digests",
+    "write_table",
+]
+
+_METADATA_KEY = b"flavourbench"
+_ROW_GROUP = 65_536
+_BYTES_LIMIT = 4 * 2**30
+_HEADER_FIELDS = {"table", "kind", "contract", "rows", "root", "inputs", "about"}
+
+R = TypeVar("R", bound=Row)
+
+
+class TableHeader(NamedTuple):
+    """What a file says of itself.
+
+    Attributes
+    ----------
+    table, kind, contract
+        Name of the table, kind of its rows' digests, version of its shape.
+    rows, root
+        Row count and table root (hex).
+    inputs
+        Roots (hex) of the tables that it was made from, by table name.
+    about
+        Canonical JSON documents by name, whose digests stand in the rows.
+    """
+
+    table: str
+    kind: str
+    contract: int
+    rows: int
+    root: str
+    inputs: dict[str, str]
+    about: dict[str, str]
+
+
+class Table(NamedTuple, Generic[R]):
+    """A verified table: its row model, its Arrow data (with the digest column) and its header."""
+
+    model: type[R]
+    data: pa.Table
+    header: TableHeader
+
+    @property
+    def root(self) -> str:
+        """The table's root (hex)."""
+        return self.header.root
+
+    @property
+    def digests(self) -> list[str]:
+        """Row digests (hex) in key order."""
+        digests: list[str] = self.data.column("digest").to_pylist()
+        return digests
+
+    def rows(self) -> list[R]:
+        """All rows as validated models, in key order.
+
+        Raises
+        ------
+        TableError
+            A row breaks its model; names row and field.
+        """
+        plain = self.data.drop_columns(["digest"]).to_pylist()
+        found = []
+        for number, values in enumerate(plain):
+            try:
+                found.append(self.model.model_validate(_tuples(values), strict=False))
+            except ValidationError as problem:
+                first = problem.errors()[0]
+                field = ".".join(str(part) for part in first["loc"])
+                raise TableError(
+                    first["msg"],
+                    repr(first["input"]),
+                    f"{self.header.table}, row {number}, {field}",
+                    "Build the table again.",
+                ) from problem
+        return found
+
+
+def make_table(
+    model: type[R],
+    rows: Iterable[R],
+    inputs: Mapping[str, str] | None = None,
+    about: Mapping[str, str] | None = None,
+) -> Table[R]:
+    """A table in memory: rows sorted by key, digested, with its root.
+
+    Raises
+    ------
+    TableError
+        Two rows share a key.
+    IdentityError
+        A row holds what an identity cannot.
+    """
+    import pyarrow as pa
+
+    ordered = sorted(rows, key=model.key_of)
+    schema = model.arrow_schema().remove(0)
+    data = pa.Table.from_pylist([row.model_dump(mode="python") for row in ordered], schema=schema)
+    _check_keys(model, data)
+    digests = row_digests(model, data)
+    data = data.add_column(0, model.arrow_schema().field(0), pa.array(digests, pa.string()))
+    root = table_root(model.kind, digests)
+    header = TableHeader(
+        model.table,
+        model.kind,
+        model.contract,
+        len(digests),
+        root,
+        dict(sorted((inputs or {}).items())),
+        dict(sorted((about or {}).items())),
+    )
+    return Table(model, data, header)
+
+
+def write_table(path: Path, table: Table[R]) -> None:
+    """Write a table as Parquet, whole or not at all.
+
+    Raises
+    ------
+    TableError
+        The disk is full or the folder cannot be written; an older file survives.
+    """
+    import pyarrow.parquet as pq
+
+    header = canonical_bytes(table.header._asdict())
+    data = table.data.replace_schema_metadata({_METADATA_KEY: header})
+    with replacing(path) as temporary:
+        pq.write_table(
+            data, temporary, compression="zstd", write_statistics=False, row_group_size=_ROW_GROUP
+        )
+
+
+def read_table(path: Path, model: type[R]) -> Table[R]:
+    """Read a table and refuse it unless its rows give the recorded digests and root.
+
+    Raises
+    ------
+    TableError
+        The file is missing, no Parquet, of another table or shape, or was changed.
+    """
+    import pyarrow as pa
+
+    source = _open(path)
+    try:
+        header = _header(source.schema_arrow, path)
+        _check_model(header, model, source.schema_arrow, path)
+        if source.metadata.num_rows != header.rows:
+            raise _changed(f"{header.rows} rows", str(source.metadata.num_rows), path)
+        data = source.read()
+    except (pa.ArrowException, OSError) as problem:
+        raise _changed("a whole Parquet file", str(problem), path) from problem
+    finally:
+        source.close()
+    try:
+        _check_keys(model, data)
+        digests = row_digests(model, data.drop_columns(["digest"]))
+    except (TableError, IdentityError) as problem:
+        raise _changed(problem.expected, problem.found, path) from problem
+    for number, (recorded, found) in enumerate(
+        zip(data.column("digest").to_pylist(), digests, strict=True)
+    ):
+        if recorded != found:
+            raise _changed(f"row {number} with digest {recorded}", found, path)
+    root = table_root(model.kind, digests)
+    if root != header.root:
+        raise _changed(f"root {header.root}", root, path)
+    return Table(model, data, header)
+
+
+def read_header(path: Path) -> TableHeader:
+    """What a file says of itself, unverified. Raises as `read_table` does."""
+    source = _open(path)
+    try:
+        return _header(source.schema_arrow, path)
+    finally:
+        source.close()
+
+
+def row_digests(model: type[Row], data: pa.Table) -> list[str]:
+    """Digests (hex) of the rows of Arrow data in `model`'s columns.
+
+    Equal to `identity.row_digest` row by row, but checked by column: Arrow's types leave only the
+    range of integers open.
+
+    Raises
+    ------
+    IdentityError
+        An integer is beyond 2^53 - 1.
+    """
+    names = sorted(model.columns())
+    _check_integers(data, names)
+    hashed = model.bytes_columns()
+    columns = [
+        [digest_bytes("bytes", value) for value in data.column(name).to_pylist()]
+        if name in hashed
+        else data.column(name).to_pylist()
+        for name in names
+    ]
+    encode = json.JSONEncoder(
+        ensure_ascii=False,
+        separators=(",", ":"),
+        sort_keys=True,
+        allow_nan=False,
+        check_circular=False,
+    ).encode
+    return [
+        digest_bytes(model.kind, encode(dict(zip(names, values, strict=True))).encode("utf-8"))
+        for values in zip(*columns, strict=True)
+    ]
+
+
+def _check_integers(data: pa.Table, names: list[str]) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name in names:
+        values: Any = data.column(name).combine_chunks()
+        while pa.types.is_list(values.type):
+            values = pc.list_flatten(values)
+        parts = values.flatten() if pa.types.is_struct(values.type) else [values]
+        for part in parts:
+            if pa.types.is_int64(part.type) and len(part):
+                bounds = pc.min_max(part).as_py()
+                for bound in bounds.values():
+                    if bound is not None and abs(bound) > SAFE_INTEGER:
+                        raise IdentityError(
+                            "an integer within 2^53 - 1",
+                            str(bound),
+                            f"identity field {name}",
+                            "Identities hold exact values only.",
+                        )
+
+
+def _check_keys(model: type[Row], data: pa.Table) -> None:
+    columns = [data.column(name).to_pylist() for name in model.key]
+    keys = list(zip(*columns, strict=True))
+    for number in range(1, len(keys)):
+        if not keys[number - 1] < keys[number]:
+            what = "a repeated key" if keys[number - 1] == keys[number] else "a key out of order"
+            raise TableError(
+                "rows in key order, each key once",
+                f"{what} {keys[number]!r} at row {number}",
+                f"table {model.table}",
+                "Give every row its own key.",
+            )
+
+
+def _open(path: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if path.is_symlink() or not path.is_file():
+        found = "a symbolic link" if path.is_symlink() else "no such file"
+        raise TableError(
+            "a Parquet file",
+            found,
+            str(path),
+            "Run `dvc repro` to build it or `dvc pull` to fetch it.",
+        )
+    try:
+        source = pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as problem:
+        raise _changed("a whole Parquet file", str(problem), path) from problem
+    claimed = sum(
+        source.metadata.row_group(i).total_byte_size for i in range(source.metadata.num_row_groups)
+    )
+    if claimed > _BYTES_LIMIT:
+        source.close()
+        raise _changed(f"at most {_BYTES_LIMIT:,} bytes of data", f"{claimed:,} claimed", path)
+    return source
+
+
+def _header(schema: pa.Schema, path: Path) -> TableHeader:
+    raw = (schema.metadata or {}).get(_METADATA_KEY)
+    if raw is None:
+        raise TableError(
+            "a table of this project", "no header", str(path), "Name one of its tables."
+        )
+    value = parse_json(raw, str(path), TableError)
+    if not isinstance(value, dict) or set(value) != _HEADER_FIELDS:
+        raise _changed(f"header fields {sorted(_HEADER_FIELDS)}", repr(value), path)
+    return TableHeader(**value)
+
+
+def _check_model(header: TableHeader, model: type[Row], schema: pa.Schema, path: Path) -> None:
+    expected = (model.table, model.kind, model.contract)
+    found = (header.table, header.kind, header.contract)
+    if expected != found:
+        raise TableError(
+            f"table {expected}", f"{found}", str(path), "Build it again with this version."
+        )
+    if not schema.remove_metadata().equals(model.arrow_schema()):
+        raise _changed(f"columns of {model.table}", str(schema.names), path)
+
+
+def _changed(expected: str, found: str, path: Path) -> TableError:
+    return TableError(
+        expected,
+        found,
+        str(path),
+        "The file was changed or cut short; restore it with `dvc checkout` or `dvc repro`.",
+    )
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_tuples(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _tuples(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,193 @@
+"""The shape of `params.yaml`: one section a stage, and the routes by slug."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from schemas.record import Count, Digest, Record
+from schemas.release import ReleaseSource
+from schemas.taskset import Family
+
+__all__ = [
+    "CoreParameters",
+    "ExecutionRoute",
+    "FreezeParameters",
+    "PanelParameters",
+    "Parameters",
+    "ParseParameters",
+    "Policy",
+    "PolicyRoute",
+    "ReleaseParameters",
+    "ReplayRoute",
+    "ReportParameters",
+    "Route",
+    "ScoreParameters",
+    "Slug",
+    "StatisticsParameters",
+]
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+"""Names a route, its ledger and its table."""
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+Share = Annotated[int, Field(ge=0, le=10_000)]
+ContractName = Literal["selection-set-v3", "selection-set-v4"]
+
+
+class ReleaseParameters(Record):
+    """Where the release comes from. `version` is the starter's; other sources have none."""
+
+    source: ReleaseSource
+    path: Text
+    version: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _version_fits_source(self) -> ReleaseParameters:
+        if (self.source == ReleaseSource.STARTER) != (self.version is not None):
+            message = "a version goes with source starter, and only with it"
+            raise ValueError(message)
+        return self
+
+
+class PanelParameters(Record):
+    """One compiled panel.
+
+    `drop_unscoreable` drops candidates without a usable map before stratifying (spec 2).
+    """
+
+    seed: Text
+    prefix: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*-$", max_length=60)]
+    drop_unscoreable: bool
+
+
+class FreezeParameters(Record):
+    """How tasks come to be.
+
+    `source: compiled` compiles `panels` from the release; `published` takes a published release's
+    tasks as they are. `quota` is per family and stratum.
+    """
+
+    source: Literal["compiled", "published"]
+    panels: Annotated[dict[Slug, PanelParameters], Field(min_length=1)]
+    families: Annotated[tuple[Family, ...], Field(min_length=1)]
+    quota: Annotated[int, Field(ge=1, le=10_000)]
+    category_cap: Annotated[int, Field(ge=1)]
+    minimum_categories: Annotated[int, Field(ge=1, le=14)]
+    excluded_anchors: tuple[str, ...]
+
+
+class Policy(StrEnum):
+    """Built-in policies: deterministic answers in real text."""
+
+    UNIFORM = "uniform"
+    FIRST_THREE = "first_three"
+    MOST_COMMON = "most_common"
+    COOCCURRENCE = "cooccurrence"
+    NOISY = "noisy"
+    OPTIMUM = "optimum"
+
+
+class ExecutionRoute(Record):
+    """What every route has. `label` and `ranked` change how a route is shown, never its answers."""
+
+    label: Text
+    ranked: bool
+
+
+class PolicyRoute(ExecutionRoute):
+    """A built-in policy.
+
+    `seed` drives `uniform`, `noisy` and slips; `skill_bps` is the chance that `noisy` takes the
+    optimum; `slips_bps` the share of answers that break the answer format; `dishes` the version
+    of the starter's dishes that `most_common` and `cooccurrence` know.
+    """
+
+    adapter: Literal["policy"]
+    policy: Policy
+    seed: Count = 0
+    skill_bps: Share | None = None
+    slips_bps: Share = 0
+    dishes: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _fields_fit_policy(self) -> PolicyRoute:
+        for name, value, users in (
+            ("skill_bps", self.skill_bps, {Policy.NOISY}),
+            ("dishes", self.dishes, {Policy.MOST_COMMON, Policy.COOCCURRENCE}),
+        ):
+            if (self.policy in users) != (value is not None):
+                message = f"{name} goes with policy {' or '.join(sorted(users))}, and only with it"
+                raise ValueError(message)
+        if self.policy == Policy.OPTIMUM and self.ranked:
+            message = "policy optimum is a reference and is never ranked"
+            raise ValueError(message)
+        return self
+
+
+class ReplayRoute(ExecutionRoute):
+    """Answers from a JSON Lines file, bound by the SHA-256 of its bytes."""
+
+    adapter: Literal["replay"]
+    answers: Text
+    sha256: Digest
+    answer_rule: Literal["message", "verbatim"] = "message"
+
+
+Route = Annotated[PolicyRoute | ReplayRoute, Field(discriminator="adapter")]
+"""One route, told apart by its adapter."""
+
+
+class ParseParameters(Record):
+    """The contract that reads answers, and one more whose effect the report shows."""
+
+    contract: ContractName
+    alternative: ContractName
+
+
+class CoreParameters(Record):
+    """The common core.
+
+    `source: rule` takes the first `size` tasks of every panel and family by hash under `context`
+    (no size: the smallest stratum); `plan` takes the tasks of a published analysis plan.
+    """
+
+    source: Literal["rule", "plan"]
+    context: Text
+    size: Annotated[int, Field(ge=1)] | None
+
+
+class ScoreParameters(Record):
+    """The ranked families and the common core."""
+
+    families: Annotated[tuple[Family, ...], Field(min_length=1)]
+    core: CoreParameters
+
+
+class StatisticsParameters(Record):
+    """Draws and their stream."""
+
+    stream: Literal["blake3", "pcg64"]
+    seed: Count
+    bootstrap: Annotated[int, Field(ge=100, le=1_000_000)]
+    sign_flips: Annotated[int, Field(ge=100, le=1_000_000)]
+
+
+class ReportParameters(Record):
+    """What stands at the head of the report."""
+
+    title: Text
+
+
+class Parameters(Record):
+    """All of `params.yaml`."""
+
+    release: ReleaseParameters
+    freeze: FreezeParameters
+    routes: Annotated[dict[Slug, Route], Field(min_length=1)]
+    parse: ParseParameters
+    score: ScoreParameters
+    statistics: StatisticsParameters
+    report: ReportParameters

@@ -1,0 +1,145 @@
+"""Frozen tasks, the identity of their set, the parser contracts, and diagnostics (spec 2, 3)."""
+
+from __future__ import annotations
+
+import itertools
+from enum import StrEnum
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from schemas.record import Count, Digest, Record, Row
+from schemas.release import Label, Name, Provenance
+
+__all__ = [
+    "CONTRACTS",
+    "LABELS",
+    "PORTFOLIOS",
+    "Diagnostic",
+    "Family",
+    "Forgiveness",
+    "ParserContract",
+    "Task",
+    "TaskSet",
+]
+
+LABELS = "ABCDEFGH"
+"""Labels of the eight candidates."""
+
+PORTFOLIOS = tuple("".join(three) for three in itertools.combinations(LABELS, 3))
+"""The 56 portfolios in the order of every score map: ABC, ABD, … FGH."""
+
+Bps = Annotated[int, Field(ge=0, le=10_000)]
+"""Basis points of a score: 10,000 is the optimum."""
+
+
+class Family(StrEnum):
+    """Families of tasks, in the order in which panels are compiled."""
+
+    SUBSTITUTION = "substitution"
+    PAIRING = "pairing"
+    CONSTRAINT = "constraint"
+    CULTURAL = "cultural_composition"
+
+
+class Task(Row):
+    """One frozen decision: an anchor, eight candidates, and the score of all 56 portfolios."""
+
+    table: ClassVar[str] = "tasks"
+    kind: ClassVar[str] = "task"
+    key: ClassVar[tuple[str, ...]] = ("task_id",)
+
+    task_id: Name
+    panel: Name
+    family: Family
+    variant: str | None
+    anchor: Name
+    category: Name
+    region: str | None
+    stratum: Annotated[int, Field(ge=1, le=4)]
+    choices: Annotated[tuple[str, ...], Field(min_length=8, max_length=8)]
+    scores_bps: Annotated[tuple[Bps, ...], Field(min_length=56, max_length=56)]
+    optimum: Label
+    chance_bps: Bps
+    margin_bps: Bps
+    prompt: str
+
+
+class TaskSet(Row):
+    """Identity of a task set: release, design, parser contract and the ordered task digests."""
+
+    table: ClassVar[str] = "taskset"
+    kind: ClassVar[str] = "taskset"
+    key: ClassVar[tuple[str, ...]] = ("release_digest",)
+
+    release_digest: Digest
+    design_digest: Digest
+    parser_contract_digest: Digest
+    task_digests: tuple[Digest, ...]
+    design: str
+    parser_contract: str
+    published: tuple[Provenance, ...]
+
+
+class Diagnostic(Row):
+    """What the maps of one panel and family look like before any model is asked.
+
+    `mean_chance_millibps` and `median_margin_millibps` are thousandths of a basis point;
+    `mean_distinct_milli` is the mean number of different scores of a map, in thousandths;
+    `feasible_ppm` is the share of feasible portfolios in millionths.
+    """
+
+    table: ClassVar[str] = "diagnostics"
+    kind: ClassVar[str] = "diagnostic"
+    key: ClassVar[tuple[str, ...]] = ("panel", "family")
+
+    panel: Name
+    family: Family
+    tasks: Count
+    categories: Count
+    mean_chance_millibps: Count
+    median_margin_millibps: Count
+    mean_distinct_milli: Count
+    feasible_ppm: Count
+
+
+class Forgiveness(StrEnum):
+    """What a parser contract may read past (spec 3)."""
+
+    CLOSING_EMPHASIS = "closing_emphasis"
+    NAME_EMPHASIS = "name_emphasis"
+    CLOSE_TOKEN = "close_token"  # noqa: S105  # a model's stray end-of-turn mark
+    FINAL_FULL_STOP = "final_full_stop"
+    AND_BEFORE_LAST = "and_before_last"
+    DOLLAR_MATH = "dollar_math"
+    ESCAPED_UNDERSCORE = "escaped_underscore"
+    LABEL_WITH_OWN_NAME = "label_with_own_name"
+
+
+class ParserContract(Record):
+    """What a parser reads as a selection, and what it forgives (spec 3).
+
+    `revision` rises when the meaning of a rule changes; it is part of the contract's digest.
+    """
+
+    name: str
+    revision: Count
+    forgives: tuple[Forgiveness, ...]
+
+
+CONTRACTS = {
+    contract.name: contract
+    for contract in (
+        ParserContract(
+            name="selection-set-v3",
+            revision=1,
+            forgives=(
+                Forgiveness.CLOSING_EMPHASIS,
+                Forgiveness.NAME_EMPHASIS,
+                Forgiveness.CLOSE_TOKEN,
+            ),
+        ),
+        ParserContract(name="selection-set-v4", revision=1, forgives=tuple(Forgiveness)),
+    )
+}
+"""The known parser contracts by name."""
