@@ -10,7 +10,8 @@
     ├── ReleaseError                  a release source is not a sound release
     ├── FreezeError                   tasks cannot be compiled or are not what they claim
     ├── ExecuteError                  a route, ledger or replay file is unusable
-    │   └── ProviderError             a provider or a budget stopped the run (exit 3)
+    │   ├── ProviderError             a provider or a budget stopped the run (exit 3)
+    │   └── StoppedError              the user stopped the run between cells (exit 3)
     ├── ScoreError                    cells and tasks do not fit together
     ├── StatisticsError               too little to compare, or numbers out of range
     └── ReportError                   the leaderboard cannot be written
@@ -31,6 +32,7 @@ __all__ = [
     "ReportError",
     "ScoreError",
     "StatisticsError",
+    "StoppedError",
     "TableError",
     "UsageError",
 ]
@@ -97,6 +99,23 @@ class ProviderError(ExecuteError):
     """A provider or a budget stopped the run."""
 
     exit_code = 3
+
+
+class StoppedError(ExecuteError):
+    """The user stopped the run between cells; what was stored stays.
+
+    Parameters
+    ----------
+    done, total
+        Cells stored, cells to do.
+    """
+
+    exit_code = 3
+
+    def __init__(self, done: int, total: int) -> None:
+        super().__init__(
+            f"{total} cells", f"a stop after {done}", "execute", "Run the same command to go on."
+        )
 
 
 class ScoreError(FlavourbenchError):

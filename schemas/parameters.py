@@ -20,6 +20,7 @@ __all__ = [
     "ParseParameters",
     "Policy",
     "PolicyRoute",
+    "PublishedFiles",
     "ReleaseParameters",
     "ReplayRoute",
     "ReportParameters",
@@ -33,21 +34,36 @@ Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 """Names a route, its ledger and its table."""
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")]
 Share = Annotated[int, Field(ge=0, le=10_000)]
 ContractName = Literal["selection-set-v3", "selection-set-v4"]
 
 
+class PublishedFiles(Record):
+    """Files of a published release within its folder: a task set a panel, and perhaps the plan."""
+
+    panels: Annotated[dict[Slug, FileName], Field(min_length=1)]
+    plan: FileName | None = None
+
+
 class ReleaseParameters(Record):
-    """Where the release comes from. `version` is the starter's; other sources have none."""
+    """Where the release comes from.
+
+    `version` is the starter's, `published` names a published release's files.
+    """
 
     source: ReleaseSource
     path: Text
     version: Annotated[int, Field(ge=1)] | None = None
+    published: PublishedFiles | None = None
 
     @model_validator(mode="after")
-    def _version_fits_source(self) -> ReleaseParameters:
+    def _fields_fit_source(self) -> ReleaseParameters:
         if (self.source == ReleaseSource.STARTER) != (self.version is not None):
             message = "a version goes with source starter, and only with it"
+            raise ValueError(message)
+        if (self.source == ReleaseSource.PUBLISHED) != (self.published is not None):
+            message = "a section published goes with source published, and only with it"
             raise ValueError(message)
         return self
 
@@ -89,12 +105,22 @@ class Policy(StrEnum):
     NOISY = "noisy"
     OPTIMUM = "optimum"
 
+    @property
+    def sees_map(self) -> bool:
+        """Whether it is shown the scores: such a policy calibrates, it does not compete."""
+        return self in {Policy.NOISY, Policy.OPTIMUM}
+
 
 class ExecutionRoute(Record):
     """What every route has. `label` and `ranked` change how a route is shown, never its answers."""
 
     label: Text
     ranked: bool
+
+    @property
+    def sees_map(self) -> bool:
+        """Whether the route is shown the scores before it answers."""
+        return False
 
 
 class PolicyRoute(ExecutionRoute):
@@ -125,6 +151,11 @@ class PolicyRoute(ExecutionRoute):
             message = "policy optimum is a reference and is never ranked"
             raise ValueError(message)
         return self
+
+    @property
+    def sees_map(self) -> bool:
+        """Whether the policy is shown the scores before it answers."""
+        return self.policy.sees_map
 
 
 class ReplayRoute(ExecutionRoute):

@@ -26,6 +26,7 @@ __all__ = [
     "PanelAgreement",
     "PanelScore",
     "Reason",
+    "Reference",
     "Score",
     "Selection",
     "Standing",
@@ -157,6 +158,22 @@ class Standing(Row):
     band_high_microbps: Signed
     rank_low: Count
     rank_high: Count
+    families: tuple[FamilyScore, ...]
+
+
+class Reference(Row):
+    """An unranked route on the same core; it has a score only where it answered every core task."""
+
+    table: ClassVar[str] = "references"
+    kind: ClassVar[str] = "reference"
+    key: ClassVar[tuple[str, ...]] = ("slug",)
+
+    slug: Name
+    label: Name
+    route_digest: Digest
+    tasks: Count
+    covered: Count
+    score_microbps: Count | None
     families: tuple[FamilyScore, ...]
 
 

@@ -1,0 +1,1 @@
+"""Execute: asks one route every task, once, ever (design 6)."""

@@ -1,0 +1,5 @@
+"""Parse: raw text to a selection or a named reason (spec 3)."""
+
+from pipeline.parse.reader import Reading, read_selection
+
+__all__ = ["Reading", "read_selection"]

@@ -1,0 +1,1 @@
+"""Release: brings an Epicure release in, checked (spec 1)."""

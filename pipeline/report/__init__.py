@@ -1,0 +1,1 @@
+"""Report: what people look at, written from the tables alone."""

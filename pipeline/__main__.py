@@ -1,0 +1,23 @@
+"""`flavourbench` and `python -m pipeline`: runs a command, one clear line for what goes wrong."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line; errors of ours become one line and their exit code."""
+    from pipeline.cli import app
+    from pipeline.errors import FlavourbenchError
+
+    try:
+        app()
+    except FlavourbenchError as problem:
+        sys.stderr.write(f"flavourbench: {problem}\n")
+        raise SystemExit(problem.exit_code) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Routes: what their identity covers, and the adapter that answers for each (design 4).
+
+Identity covers what can change an answer: the adapter and its settings, what a policy knows, the
+replayed bytes, and the answer-text rule. Never a label, a rank, or where a file lies.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipeline.answer import answer_rule_digest
+from pipeline.errors import UsageError
+from pipeline.execute.policies import REVISIONS, PolicyAdapter, count_dishes
+from pipeline.execute.replay import ReplayAdapter, read_replay
+from pipeline.identity import canonical_bytes, digest
+from pipeline.starter import dishes_digest, read_dishes
+from schemas.parameters import PolicyRoute
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pipeline.execute.adapter import Adapter
+    from schemas.parameters import ReplayRoute, Route
+    from schemas.record import IdentityValue
+    from schemas.taskset import Task
+
+__all__ = ["BoundRoute", "bind_route", "find_route", "route_identity"]
+
+
+class BoundRoute(NamedTuple):
+    """A route with its identity: the canonical document and its digest (hex)."""
+
+    slug: str
+    route: PolicyRoute | ReplayRoute
+    document: str
+    digest: str
+
+
+def find_route(routes: Mapping[str, Route], slug: str) -> BoundRoute:
+    """The route of a slug.
+
+    Raises
+    ------
+    UsageError
+        There is no such slug.
+    """
+    if slug not in routes:
+        raise UsageError(
+            f"one of {', '.join(routes)}", repr(slug), "route", "Routes stand in params.yaml."
+        )
+    route = routes[slug]
+    identity = route_identity(route)
+    return BoundRoute(
+        slug, route, canonical_bytes(identity).decode("utf-8"), digest("route", identity)
+    )
+
+
+def route_identity(route: PolicyRoute | ReplayRoute) -> dict[str, IdentityValue]:
+    """What a route's digest covers."""
+    if isinstance(route, PolicyRoute):
+        return {
+            "adapter": route.adapter,
+            "answer_rule": answer_rule_digest("message"),
+            "dishes": None if route.dishes is None else dishes_digest(route.dishes),
+            "policy": route.policy.value,
+            "revision": REVISIONS[route.policy],
+            "seed": route.seed,
+            "skill_bps": route.skill_bps,
+            "slips_bps": route.slips_bps,
+        }
+    return {
+        "adapter": route.adapter,
+        "answer_rule": answer_rule_digest(route.answer_rule),
+        "answers_sha256": route.sha256,
+    }
+
+
+def bind_route(bound: BoundRoute, tasks: Mapping[str, Task], root: Path) -> Adapter:
+    """The adapter that answers for a route.
+
+    Parameters
+    ----------
+    bound
+        The route.
+    tasks
+        Frozen tasks by digest.
+    root
+        Folder that relative paths of a route start from.
+
+    Raises
+    ------
+    ExecuteError
+        A replay file does not fit; see `read_replay`.
+    """
+    route = bound.route
+    if isinstance(route, PolicyRoute):
+        dishes = None if route.dishes is None else count_dishes(read_dishes(route.dishes))
+        return PolicyAdapter(route, tasks, dishes)
+    names = [task.task_id for task in tasks.values()]
+    return ReplayAdapter(read_replay(root / route.answers, route, names))

@@ -1,0 +1,86 @@
+"""The execute stage: a route's ledger is filled from its table, completed, and sealed into it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.errors import ExecuteError
+from pipeline.execute.ledger import open_ledger
+from pipeline.execute.routes import bind_route, find_route
+from pipeline.execute.runner import make_requests, run_requests
+from pipeline.progress import silent
+from pipeline.tables import make_table, read_table, write_table
+from pipeline.workspace import Artifact, StageSummary
+from schemas.execution import Response
+from schemas.taskset import Task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipeline.execute.ledger import Ledger
+    from pipeline.progress import Progress
+    from pipeline.workspace import Workspace
+
+__all__ = ["run"]
+
+
+def run(workspace: Workspace, slug: str, progress: Progress = silent) -> StageSummary:
+    """Ask one route every task that it has not answered, and seal what it ever answered.
+
+    Raises
+    ------
+    UsageError
+        There is no such route.
+    ExecuteError
+        The ledger or a replay file is unusable, another process holds the route, or answers that
+        cost money are on record but not at hand.
+    StoppedError
+        A signal came between cells; nothing stored is lost.
+    """
+    bound = find_route(workspace.parameters.routes, slug)
+    tasks = workspace.read("freeze", Task)
+    rows, digests = tasks.rows(), tasks.digests
+    adapter = bind_route(bound, dict(zip(digests, rows, strict=True)), workspace.root)
+    sealed = workspace.artifact("execute", slug)
+    if adapter.costs_money:
+        _refuse_to_pay_twice(workspace, slug, sealed)
+    with open_ledger(workspace.ledger(slug)) as ledger:
+        _hydrate(ledger, sealed)
+        requests = make_requests(rows, digests, bound.digest)
+        count = run_requests(requests, adapter, ledger, progress=progress)
+        table = make_table(
+            Response, ledger.responses(), {"tasks": tasks.root}, {"route": bound.document}
+        )
+        write_table(sealed, table)
+    artifact = Artifact(
+        sealed.relative_to(workspace.root).as_posix(), table.header.rows, table.root
+    )
+    headline = (
+        f"{slug}: {count.present} of {len(requests)} present, {count.asked} asked now, "
+        f"{table.header.rows} stored in all"
+    )
+    return StageSummary("execute", headline, (artifact,))
+
+
+def _hydrate(ledger: Ledger, sealed: Path) -> None:
+    """Take every sealed response into the ledger, each digest checked."""
+    if sealed.exists() or sealed.is_symlink():
+        known = ledger.keys()
+        responses = read_table(sealed, Response).rows()
+        stored = {r.request_digest: r for r in ledger.responses()} if known else {}
+        for response in responses:
+            if stored.get(response.request_digest) != response:
+                ledger.add(response)
+
+
+def _refuse_to_pay_twice(workspace: Workspace, slug: str, sealed: Path) -> None:
+    """Stop where `dvc.lock` says that paid answers exist and neither table nor ledger is here."""
+    lock = workspace.root / "dvc.lock"
+    listed = lock.is_file() and f"execute@{slug}:" in lock.read_text(encoding="utf-8")
+    if listed and not sealed.exists() and not workspace.ledger(slug).exists():
+        raise ExecuteError(
+            f"the answers of {slug} that dvc.lock lists",
+            "neither table nor ledger",
+            sealed.relative_to(workspace.root).as_posix(),
+            "Run `dvc pull` first, so that nothing is paid for twice.",
+        )

@@ -1,0 +1,238 @@
+"""Which rows become a panel's tasks: strata, hash orders, quotas, caps, ids, labels (spec 2).
+
+Hash orders are lower-case hex SHA-256 over the UTF-8 of fields joined by NUL, the first of them the
+panel's seed. `HASHED` names the fields.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pipeline.errors import FreezeError
+from pipeline.freeze.maps import MINIMUM_FEASIBLE, MINIMUM_RANGE_PPB
+from schemas.release import CORE_CATEGORIES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from pipeline.freeze.candidates import Candidates
+    from pipeline.freeze.eligible import Eligible
+    from pipeline.freeze.maps import ScoreMaps
+    from schemas.parameters import FreezeParameters, PanelParameters
+    from schemas.taskset import Family
+
+__all__ = ["HASHED", "STRATA", "Chosen", "FamilyTable", "label_order", "select_panel", "stratify"]
+
+STRATA = 4
+"""Strata of a family, the first the most difficult."""
+
+HASHED = {
+    "select": ("seed", "select", "family", "stratum", "anchor"),
+    "task": ("seed", "task", "family", "anchor"),
+    "choice": ("seed", "choice", "task_id", "name"),
+}
+"""Fields of the three hash orders; a field called like its order is that very word."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyTable:
+    """A family's rows and their maps."""
+
+    family: Family
+    candidates: Candidates
+    maps: ScoreMaps
+
+
+class Chosen(NamedTuple):
+    """A row that became a task.
+
+    Attributes
+    ----------
+    family
+        Its family.
+    row
+        Its place in the family's table.
+    anchor
+        Name of its anchor.
+    stratum
+        1 to 4.
+    task_id
+        The panel's prefix, the family and a number.
+    """
+
+    family: Family
+    row: int
+    anchor: str
+    stratum: int
+    task_id: str
+
+
+class _Panel(NamedTuple):
+    """What one panel's selection goes by."""
+
+    name: str
+    rules: PanelParameters
+    freeze: FreezeParameters
+    known: Collection[str]
+    eligible: Eligible
+
+
+class _Taken(NamedTuple):
+    row: int
+    anchor: str
+    stratum: int
+
+
+def select_panel(
+    name: str,
+    tables: Sequence[FamilyTable],
+    eligible: Eligible,
+    freeze: FreezeParameters,
+    known: Collection[str],
+) -> tuple[Chosen, ...]:
+    """Choose a panel's tasks.
+
+    Parameters
+    ----------
+    name
+        Name of the panel, a key of ``freeze.panels``.
+    tables
+        One table a family, in the order of compiling.
+    eligible
+        What the tables' positions mean.
+    freeze
+        Quotas, caps and the panel's own parameters.
+    known
+        Anchors that earlier panels use; they come after all others.
+
+    Returns
+    -------
+    Tasks in the order of families and ids.
+
+    Raises
+    ------
+    FreezeError
+        A quota cannot be met, a family shows too few categories, or a panel that keeps
+        unscoreable rows takes one.
+    """
+    panel = _Panel(name, freeze.panels[name], freeze, known, eligible)
+    used: set[str] = set()
+    chosen: list[Chosen] = []
+    for table in tables:
+        taken = _take_family(panel, table, used)
+        seed = panel.rules.seed
+        taken.sort(key=lambda one: (one.stratum, _hash(seed, "task", table.family, one.anchor)))
+        chosen.extend(
+            Chosen(table.family, row, anchor, stratum, _task_id(panel, table.family, number))
+            for number, (row, anchor, stratum) in enumerate(taken, start=1)
+        )
+    return tuple(chosen)
+
+
+def stratify(count: int) -> tuple[int, ...]:
+    """Stratum of each of `count` rows, hardest first: min(4, i * 4 // count + 1)."""
+    return tuple(min(STRATA, i * STRATA // count + 1) for i in range(count))
+
+
+def label_order(seed: str, task_id: str, names: Sequence[str]) -> tuple[int, ...]:
+    """Positions of the eight names in the order of the labels A to H."""
+    return tuple(sorted(range(len(names)), key=lambda i: _hash(seed, "choice", task_id, names[i])))
+
+
+def _task_id(panel: _Panel, family: Family, number: int) -> str:
+    return f"{panel.rules.prefix}{family}-{number:03d}"
+
+
+def _take_family(panel: _Panel, table: FamilyTable, used: set[str]) -> list[_Taken]:
+    """Take every stratum's quota; `used` grows by the anchors taken."""
+    names, categories = panel.eligible.names, panel.eligible.categories
+    shown: Counter[int] = Counter()
+    taken: list[_Taken] = []
+    strata = _strata(table, names, drop_unscoreable=panel.rules.drop_unscoreable)
+    for stratum in range(1, STRATA + 1):
+        order = _hash_order(panel, table.family, stratum, strata.get(stratum, []))
+        found = 0
+        for row, anchor in order:
+            if found == panel.freeze.quota:
+                break
+            category = int(categories[table.candidates.anchors[row]])
+            if anchor in used or shown[category] >= panel.freeze.category_cap:
+                continue
+            if not table.maps.scoreable[row]:
+                raise _unscoreable(panel, table.family, stratum, anchor)
+            used.add(anchor)
+            shown[category] += 1
+            taken.append(_Taken(row, anchor, stratum))
+            found += 1
+        if found < panel.freeze.quota:
+            raise _short(panel, table.family, stratum, found, len(order))
+    if len(shown) < panel.freeze.minimum_categories:
+        raise _narrow(panel, table.family, shown)
+    return taken
+
+
+def _strata(
+    table: FamilyTable, names: Sequence[str], *, drop_unscoreable: bool
+) -> Mapping[int, list[tuple[int, str]]]:
+    """Rows and anchors by stratum, hardest first, then by anchor."""
+    rows = table.candidates
+    order = np.lexsort((rows.anchors, -rows.difficulties))
+    if drop_unscoreable:
+        order = order[table.maps.scoreable[order]]
+    strata: dict[int, list[tuple[int, str]]] = {}
+    for row, stratum in zip(order.tolist(), stratify(len(order)), strict=True):
+        strata.setdefault(stratum, []).append((row, names[rows.anchors[row]]))
+    return strata
+
+
+def _hash_order(
+    panel: _Panel, family: Family, stratum: int, rows: Sequence[tuple[int, str]]
+) -> list[tuple[int, str]]:
+    """Anchors unknown to earlier panels first, then by hash; variants keep their order."""
+    seed = panel.rules.seed
+    return sorted(
+        rows,
+        key=lambda one: (one[1] in panel.known, _hash(seed, "select", family, stratum, one[1])),
+    )
+
+
+def _hash(*fields: object) -> str:
+    return hashlib.sha256("\0".join(map(str, fields)).encode()).hexdigest()
+
+
+def _where(panel: _Panel, family: Family) -> str:
+    return f"panel {panel.name}, family {family}"
+
+
+def _short(panel: _Panel, family: Family, stratum: int, found: int, offered: int) -> FreezeError:
+    return FreezeError(
+        f"a quota of {panel.freeze.quota} anchors",
+        f"{found} among {offered} rows",
+        f"{_where(panel, family)}, stratum {stratum}",
+        "Lower freeze.quota, raise freeze.category_cap, or take a larger release.",
+    )
+
+
+def _narrow(panel: _Panel, family: Family, shown: Counter[int]) -> FreezeError:
+    names = ", ".join(CORE_CATEGORIES[code] for code in sorted(shown))
+    return FreezeError(
+        f"anchors of at least {panel.freeze.minimum_categories} categories",
+        f"{len(shown)} ({names})",
+        _where(panel, family),
+        "Lower freeze.minimum_categories or freeze.category_cap.",
+    )
+
+
+def _unscoreable(panel: _Panel, family: Family, stratum: int, anchor: str) -> FreezeError:
+    return FreezeError(
+        f"a map with {MINIMUM_FEASIBLE} feasible portfolios, a range of "
+        f"{MINIMUM_RANGE_PPB} billionths and one optimum",
+        f"none for anchor {anchor}",
+        f"{_where(panel, family)}, stratum {stratum}",
+        f"Set freeze.panels.{panel.name}.drop_unscoreable to true.",
+    )

@@ -1,0 +1,144 @@
+"""The parse stage: every cell of every route, read under the contract in force and one more."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipeline.answer import answer_rule_digest, answer_text
+from pipeline.errors import TableError
+from pipeline.identity import digest
+from pipeline.parse.reader import read_selection
+from pipeline.tables import make_table, read_table
+from pipeline.workspace import StageSummary
+from schemas.execution import Outcome, Response
+from schemas.results import CellStatus, Selection
+from schemas.taskset import CONTRACTS, Task
+
+if TYPE_CHECKING:
+    from pipeline.answer import AnswerRule
+    from pipeline.tables import Table
+    from pipeline.workspace import Workspace
+    from schemas.taskset import ParserContract
+
+__all__ = ["run"]
+
+_RULES: tuple[AnswerRule, ...] = ("message", "verbatim")
+
+
+class _Cell(NamedTuple):
+    """A stored response with its digest (hex)."""
+
+    digest: str
+    response: Response
+
+
+class _Sealed(NamedTuple):
+    """A route's sealed answers: its digest, its answer rule, and its cells by task digest."""
+
+    route_digest: str
+    rule: AnswerRule
+    cells: dict[str, _Cell]
+    root: str
+
+
+def run(workspace: Workspace) -> StageSummary:
+    """Read every answer of every route.
+
+    Raises
+    ------
+    TableError
+        A route's table is missing or damaged, or a table lies there without a route.
+    """
+    parameters = workspace.parameters
+    tasks = workspace.read("freeze", Task)
+    contracts = (CONTRACTS[parameters.parse.contract], CONTRACTS[parameters.parse.alternative])
+    _refuse_orphans(workspace)
+    rows: list[Selection] = []
+    inputs = {"tasks": tasks.root}
+    for slug in parameters.routes:
+        sealed = _sealed(workspace, slug)
+        inputs[f"responses/{slug}"] = sealed.root
+        rows += _read_route(slug, sealed, tasks, contracts)
+    table = make_table(Selection, rows, inputs)
+    counts = Counter(row.status for row in rows)
+    said = ", ".join(f"{counts[status]} {status}" for status in CellStatus if counts[status])
+    headline = f"{len(rows)} cells: {said}"
+    return StageSummary("parse", headline, workspace.write("parse", table))
+
+
+def _refuse_orphans(workspace: Workspace) -> None:
+    folder = workspace.artifact("execute", "any").parent
+    found = {path.stem for path in folder.glob("*.parquet")}
+    orphans = sorted(found - set(workspace.parameters.routes))
+    if orphans:
+        raise TableError(
+            "a route in params.yaml for every table",
+            f"none for {orphans[0]}",
+            f"artifacts/execute/{orphans[0]}.parquet",
+            "Restore the route, or remove the file.",
+        )
+
+
+def _sealed(workspace: Workspace, slug: str) -> _Sealed:
+    path = workspace.artifact("execute", slug)
+    table = read_table(path, Response)
+    document = json.loads(table.header.about.get("route", "{}"))
+    route_digest = digest("route", document)
+    rules = {answer_rule_digest(rule): rule for rule in _RULES}
+    rule = rules.get(document.get("answer_rule", ""))
+    if rule is None:
+        raise TableError(
+            "a route with a known answer rule", "another", str(path), "Run the route again."
+        )
+    cells = {
+        response.task_digest: _Cell(row, response)
+        for row, response in zip(table.digests, table.rows(), strict=True)
+        if response.route_digest == route_digest and response.repeat == 0
+    }
+    return _Sealed(route_digest, rule, cells, table.root)
+
+
+def _read_route(
+    slug: str,
+    sealed: _Sealed,
+    tasks: Table[Task],
+    contracts: tuple[ParserContract, ParserContract],
+) -> list[Selection]:
+    """One selection row a task, in task order."""
+    return [
+        _read_cell(slug, sealed, task_digest, task, contracts)
+        for task_digest, task in zip(tasks.digests, tasks.rows(), strict=True)
+    ]
+
+
+def _read_cell(
+    slug: str,
+    sealed: _Sealed,
+    task_digest: str,
+    task: Task,
+    contracts: tuple[ParserContract, ParserContract],
+) -> Selection:
+    cell = sealed.cells.get(task_digest)
+    status, reading, alternative = CellStatus.MISSING, None, None
+    if cell is not None:
+        status = CellStatus.FAILED
+        if cell.response.outcome is Outcome.OK:
+            text = answer_text(cell.response.raw, cell.response.form, sealed.rule)
+            reading, alternative = (
+                read_selection(text, task.choices, contract) for contract in contracts
+            )
+            status = CellStatus.PARSED if reading.selection else CellStatus.UNPARSEABLE
+    return Selection(
+        slug=slug,
+        task_id=task.task_id,
+        task_digest=task_digest,
+        route_digest=sealed.route_digest,
+        response_digest=cell.digest if cell else None,
+        status=status,
+        outcome=cell.response.outcome.value if cell else None,
+        reason=reading.reason if reading else None,
+        selection=reading.selection if reading else None,
+        alternative_selection=alternative.selection if alternative else None,
+    )

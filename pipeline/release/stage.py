@@ -1,0 +1,124 @@
+"""The release stage: a source in, checked tables out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipeline.errors import ReleaseError
+from pipeline.files import read_json
+from pipeline.release.bundle import ReleaseContent, read_bundle
+from pipeline.tables import make_table
+from pipeline.workspace import StageSummary
+from schemas.release import (
+    Direction,
+    Ingredient,
+    PlannedTask,
+    Provenance,
+    PublishedTask,
+    Release,
+    ReleaseSource,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipeline.tables import Table
+    from pipeline.workspace import Workspace
+    from schemas.parameters import PublishedFiles, ReleaseParameters
+
+__all__ = ["PublishedRelease", "read_source", "run"]
+
+_FLOAT32_BYTES = 4
+_JSON_LIMIT = 256 * 2**20
+
+
+class PublishedRelease(NamedTuple):
+    """A published release: its tasks, the plan of its core, and the hashes it goes by."""
+
+    tasks: Table[PublishedTask]
+    plan: Table[PlannedTask]
+    provenance: tuple[Provenance, ...]
+
+
+def run(workspace: Workspace) -> StageSummary:
+    """Read the release that `params.yaml` names and write its tables.
+
+    Raises
+    ------
+    ReleaseError
+        The source is not a sound release.
+    TableError
+        A table cannot be written; older ones survive.
+    """
+    parameters = workspace.parameters.release
+    folder = workspace.root / parameters.path
+    content, published = read_source(parameters, folder)
+    ingredients = make_table(Ingredient, content.ingredients)
+    directions = make_table(Direction, content.directions)
+    first = content.ingredients[0].vector if content.ingredients else b""
+    row = Release(
+        ingredients=len(content.ingredients),
+        dimensions=len(first) // _FLOAT32_BYTES,
+        ingredients_root=ingredients.root,
+        directions_root=directions.root,
+        provenance=published.provenance if published else (),
+    )
+    inputs = {"ingredients": ingredients.root, "directions": directions.root}
+    more = (published.tasks, published.plan) if published else ()
+    release = make_table(Release, [row], inputs)
+    written = workspace.write("release", ingredients, directions, release, *more)
+    return StageSummary("release", _headline(parameters, row, published), written)
+
+
+def read_source(
+    parameters: ReleaseParameters, folder: Path
+) -> tuple[ReleaseContent, PublishedRelease | None]:
+    """Content of a release source, and its published tasks where it has them.
+
+    Raises
+    ------
+    ReleaseError
+        The folder is missing or its content is unsound.
+    """
+    if not folder.is_dir():
+        raise ReleaseError("a folder", "none", str(folder), "Set release.path in params.yaml.")
+    if parameters.source is ReleaseSource.BUNDLE:
+        return read_bundle(folder), None
+    if parameters.source is ReleaseSource.STARTER:
+        from pipeline.release.starter import read_starter
+
+        return read_starter(parameters.version or 0, folder), None
+    return ReleaseContent((), ()), _read_published(parameters.published, folder)
+
+
+def _read_published(files: PublishedFiles | None, folder: Path) -> PublishedRelease:
+    """Published task sets and plan, checked against their own hashes."""
+    from pipeline.release.published import plan_core, read_task_set
+
+    panels = files.panels if files else {}
+    sets = [
+        read_task_set(
+            read_json(folder / name, _JSON_LIMIT, ReleaseError), panel, str(folder / name)
+        )
+        for panel, name in panels.items()
+    ]
+    planned: tuple[PlannedTask, ...] = ()
+    if files and files.plan:
+        path = folder / files.plan
+        planned = plan_core(read_json(path, _JSON_LIMIT, ReleaseError), str(path))
+    return PublishedRelease(
+        make_table(PublishedTask, [task for found in sets for task in found.tasks]),
+        make_table(PlannedTask, planned),
+        tuple(entry for found in sets for entry in found.hashes),
+    )
+
+
+def _headline(
+    parameters: ReleaseParameters, row: Release, published: PublishedRelease | None
+) -> str:
+    if published:
+        return (
+            f"{published.tasks.header.rows} published tasks, {published.plan.header.rows} planned"
+        )
+    name = f"starter@{parameters.version}" if parameters.version else parameters.source.value
+    return f"{name}: {row.ingredients} ingredients in {row.dimensions} dimensions"

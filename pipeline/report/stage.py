@@ -1,0 +1,42 @@
+"""The report stage: the leaderboard as files, each whole or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.files import write_bytes
+from pipeline.report.chart import forest_svg
+from pipeline.report.documents import csv_text, json_text, markdown_text
+from pipeline.report.views import diagnostics_grid, leaderboard_view, read_results
+from pipeline.workspace import StageSummary
+from schemas.taskset import Diagnostic
+
+if TYPE_CHECKING:
+    from pipeline.workspace import Workspace
+
+__all__ = ["run"]
+
+
+def run(workspace: Workspace) -> StageSummary:
+    """Write `leaderboard.md`, `.csv`, `.json` and `forest.svg` from the tables.
+
+    Raises
+    ------
+    TableError
+        A table is missing or damaged, or the disk refuses.
+    """
+    results = read_results(workspace)
+    view = leaderboard_view(workspace)
+    maps = diagnostics_grid(workspace.read("freeze", Diagnostic).rows())
+    view = view._replace(grids=(*view.grids, maps))
+    files = {
+        "leaderboard.md": markdown_text(view),
+        "leaderboard.csv": csv_text(results),
+        "leaderboard.json": json_text(results),
+        "forest.svg": forest_svg(results, workspace.parameters.report.title),
+    }
+    folder = workspace.root / "artifacts" / "report"
+    for name, text in files.items():
+        write_bytes(folder / name, text.encode("utf-8"))
+    headline = f"artifacts/report/ holds {', '.join(files)}"
+    return StageSummary("report", headline, ())

@@ -1,0 +1,296 @@
+"""What a command shows: a title, tables and notes for people, and a document for machines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pipeline.errors import UsageError
+from pipeline.report.numbers import bps, p_value, score
+from schemas import results as rows
+from schemas.release import CORE_CATEGORIES, CUISINES, UNIVERSAL, Ingredient, Release
+from schemas.taskset import LABELS, PORTFOLIOS, Diagnostic, Task, TaskSet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipeline.workspace import Workspace
+
+__all__ = [
+    "Grid",
+    "Results",
+    "View",
+    "leaderboard_view",
+    "read_results",
+    "release_view",
+    "task_view",
+]
+
+_PREFIX = 8
+
+
+class Grid(NamedTuple):
+    """A table for people: headings, rows of text, and which columns hold numbers."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int]
+
+
+class View(NamedTuple):
+    """What a command shows."""
+
+    title: str
+    grids: tuple[Grid, ...]
+    notes: tuple[str, ...]
+    document: Mapping[str, Any]
+
+
+class Results(NamedTuple):
+    """The tables behind the leaderboard; standings by rank."""
+
+    standings: tuple[rows.Standing, ...]
+    references: tuple[rows.Reference, ...]
+    chance: Mapping[str, rows.Chance]
+    coverage: Mapping[str, Counter[str]]
+    agreements: tuple[rows.PanelAgreement, ...]
+    inference: rows.Inference
+
+
+def read_results(workspace: Workspace) -> Results:
+    """Everything that the leaderboard shows. Raises `TableError` where a table is not sound."""
+    standings = workspace.read("statistics", rows.Standing).rows()
+    coverage: dict[str, Counter[str]] = {}
+    for row in workspace.read("score", rows.Coverage).rows():
+        counts = {k: v for k, v in row.model_dump().items() if isinstance(v, int)}
+        coverage.setdefault(row.slug, Counter()).update(counts)
+    return Results(
+        tuple(sorted(standings, key=lambda standing: standing.rank)),
+        tuple(workspace.read("statistics", rows.Reference).rows()),
+        {row.slug: row for row in workspace.read("statistics", rows.Chance).rows()},
+        coverage,
+        tuple(workspace.read("statistics", rows.PanelAgreement).rows()),
+        workspace.read("statistics", rows.Inference).rows()[0],
+    )
+
+
+def leaderboard_view(workspace: Workspace) -> View:
+    """The leaderboard, the unranked references, and every route's denominators."""
+    results = read_results(workspace)
+    grids = [
+        Grid("", _STANDING_HEADINGS, tuple(_standing(s, results) for s in results.standings),
+             frozenset({0, 1, 3, 4, 5, *range(7, 12)})),
+        Grid("Denominators, all frozen tasks", _COVERAGE_HEADINGS,
+             tuple(_coverage(slug, counts) for slug, counts in results.coverage.items()),
+             frozenset(range(1, len(_COVERAGE_HEADINGS) - 1))),
+    ]  # fmt: skip
+    if results.references:
+        grids.insert(1, Grid(
+            "Unranked references", ("route", "score", "core tasks answered"),
+            tuple(
+                (r.label, score(r.score_microbps) if r.score_microbps is not None else "none",
+                 f"{r.covered} of {r.tasks}")
+                for r in results.references
+            ),
+            frozenset({1, 2}),
+        ))  # fmt: skip
+    notes = _leaderboard_notes(results)
+    return View(
+        workspace.parameters.report.title, tuple(grids), tuple(notes), leaderboard_document(results)
+    )
+
+
+def _leaderboard_notes(results: Results) -> list[str]:
+    """What the numbers mean, in words."""
+    inference = results.inference
+    chance = score(next(iter(results.chance.values())).chance_microbps)
+    scale = (
+        f"Scores run from 0 to 100 over {inference.tasks} common tasks of {inference.clusters} "
+        f"anchors; exact chance is {chance}."
+    )
+    bands = (
+        f"Bands hold for all routes at once (95%, {inference.bootstrap:,} anchor-cluster draws)."
+    )
+    groups = (
+        "Routes of one group are not told apart: "
+        f"{inference.resolved} of {inference.contrasts} pairs are resolved "
+        "(sign-flip tests, Holm, 5%)."
+    )
+    panels = [
+        f"Panels {a.first} and {a.second}: Pearson r {_correlation(a.pearson_ppb)}, "
+        f"rank rho {_correlation(a.spearman_ppb)}."
+        for a in results.agreements
+    ]
+    return [scale, bands, groups, *panels, f"Task set {inference.taskset_digest}"]
+
+
+def leaderboard_document(results: Results) -> dict[str, Any]:
+    """The leaderboard for machines: integers with their units, as the tables hold them."""
+    return {
+        "inference": results.inference.model_dump(mode="json"),
+        "leaderboard": [
+            standing.model_dump(mode="json")
+            | {
+                "chance": results.chance[standing.slug].model_dump(mode="json"),
+                "coverage": dict(results.coverage[standing.slug]),
+            }
+            for standing in results.standings
+        ],
+        "references": [
+            reference.model_dump(mode="json") | {"coverage": dict(results.coverage[reference.slug])}
+            for reference in results.references
+        ],
+        "agreement": [agreement.model_dump(mode="json") for agreement in results.agreements],
+    }
+
+
+def release_view(workspace: Workspace) -> View:
+    """The release: its digest and how many ingredients of what kind it holds."""
+    table = workspace.read("release", Release)
+    release, digest = table.rows()[0], table.digests[0]
+    ingredients = workspace.read("release", Ingredient).rows()
+    categories = Counter(item.category for item in ingredients)
+    regions = Counter(region for item in ingredients for region in item.regions)
+    novas = Counter(str(item.nova or "unknown") for item in ingredients)
+    by_category = tuple(
+        (name, str(categories[name]), str(sum(i.vegan for i in ingredients if i.category == name)))
+        for name in (*CORE_CATEGORIES, *sorted(set(categories) - set(CORE_CATEGORIES)))
+    )
+    grids = (
+        Grid("By category", ("category", "ingredients", "vegan"), by_category, frozenset({1, 2})),
+        Grid(
+            "By region",
+            ("region", "ingredients"),
+            tuple((name, str(regions[name])) for name in (*CUISINES, UNIVERSAL)),
+            frozenset({1}),
+        ),
+        Grid(
+            "By NOVA group", ("NOVA", "ingredients"),
+            tuple((name, str(novas[name])) for name in sorted(novas)), frozenset({1}),
+        ),
+    )  # fmt: skip
+    source = workspace.parameters.release
+    name = f"{source.source}@{source.version}" if source.version else str(source.source)
+    document = release.model_dump(mode="json") | {
+        "digest": digest,
+        "name": name,
+        "categories": dict(sorted(categories.items())),
+        "regions": dict(sorted(regions.items())),
+        "nova": dict(sorted(novas.items())),
+    }
+    notes = [
+        f"{len(ingredients)} ingredients in {release.dimensions} dimensions",
+        f"Release {digest}",
+    ]
+    notes += [f"{entry.name} sha256 {entry.sha256}" for entry in release.provenance]
+    return View(f"Release {name}", grids if ingredients else (), tuple(notes), document)
+
+
+def task_view(workspace: Workspace, name: str) -> View:
+    """One task by its id or by 8 or more characters of its digest.
+
+    Raises
+    ------
+    UsageError
+        No task, or more than one, has that name.
+    """
+    table = workspace.read("freeze", Task)
+    digest, task = _find_task(name, table.digests, table.rows())
+    ranked = sorted(zip(task.scores_bps, PORTFOLIOS, strict=True), key=lambda p: (-p[0], p[1]))
+    names = dict(zip(LABELS, task.choices, strict=True))
+
+    def line(place: int) -> tuple[str, ...]:
+        value, labels = ranked[place]
+        members = ", ".join(names[label].replace("_", " ") for label in labels)
+        return (str(place + 1), labels, bps(value), members)
+
+    shown = (*range(5), *range(len(ranked) - 3, len(ranked)))
+    grids = (
+        Grid("Candidates", ("label", "ingredient"), tuple(names.items()), frozenset()),
+        Grid("Best five and worst three of 56", ("place", "portfolio", "score", "members"),
+             tuple(line(place) for place in shown), frozenset({0, 2})),
+    )  # fmt: skip
+    taskset = workspace.read("freeze", TaskSet).digests[0]
+    about = f"{task.panel}, {task.family}, stratum {task.stratum}, anchor {task.anchor}"
+    notes = (
+        about, f"Chance {bps(task.chance_bps)}, margin {bps(task.margin_bps)}", "Prompt:",
+        task.prompt, f"Task {digest}", f"Task set {taskset}",
+    )  # fmt: skip
+    document = task.model_dump(mode="json") | {
+        "digest": digest,
+        "taskset_digest": taskset,
+        "scores_bps": dict(zip(PORTFOLIOS, task.scores_bps, strict=True)),
+        "choices": names,
+    }
+    return View(task.task_id, grids, notes, document)
+
+
+def diagnostics_grid(diagnostics: Sequence[Diagnostic]) -> Grid:
+    """What the maps of each panel and family look like."""
+    return Grid(
+        "Task maps",
+        ("panel", "family", "tasks", "mean chance", "median margin", "distinct scores", "feasible"),
+        tuple(
+            (
+                d.panel, d.family.value, str(d.tasks), bps(Fraction(d.mean_chance_millibps, 1000)),
+                bps(Fraction(d.median_margin_millibps, 1000)), f"{d.mean_distinct_milli / 1000:.1f}",
+                f"{d.feasible_ppm / 10_000:.1f}%",
+            )
+            for d in diagnostics
+        ),
+        frozenset(range(2, 7)),
+    )  # fmt: skip
+
+
+_STANDING_HEADINGS = (
+    "rank", "group", "route", "score", "95% band", "ranks", "above chance (Holm p)",
+)  # fmt: skip
+_COVERAGE_HEADINGS = (
+    "route",
+    "expected",
+    "completed",
+    "parsed",
+    "failed",
+    "missing",
+    "unparseable",
+)
+
+
+def _standing(standing: rows.Standing, results: Results) -> tuple[str, ...]:
+    chance = results.chance[standing.slug]
+    holm = p_value(chance.holm_numerator, chance.p_denominator)
+    return (
+        str(standing.rank),
+        str(standing.group),
+        standing.label,
+        score(standing.score_microbps),
+        f"{score(standing.band_low_microbps)} - {score(standing.band_high_microbps)}",
+        f"{standing.rank_low}-{standing.rank_high}",
+        f"{'yes' if chance.above_chance else 'no'} ({holm})",
+    )
+
+
+def _coverage(slug: str, counts: Counter[str]) -> tuple[str, ...]:
+    reasons = ", ".join(f"{counts[r]} {r.replace('_', ' ')}" for r in rows.Reason if counts[r])
+    fields = ("expected", "completed", "parsed", "failed", "missing")
+    return (slug, *(str(counts[name]) for name in fields), reasons or "none")
+
+
+def _find_task(name: str, digests: Sequence[str], tasks: Sequence[Task]) -> tuple[str, Task]:
+    pairs = list(zip(digests, tasks, strict=True))
+    found = [pair for pair in pairs if pair[1].task_id == name]
+    if not found and len(name) >= _PREFIX:
+        found = [pair for pair in pairs if pair[0].startswith(name.lower())]
+    if len(found) == 1:
+        return found[0]
+    what = "no such task" if not found else ", ".join(pair[0][:16] for pair in found[:5])
+    raise UsageError(
+        f"a task id, or {_PREFIX} or more characters of one task's digest", f"{name!r}: {what}",
+        "task", f"Ids run like {tasks[0].task_id}." if tasks else "Freeze some tasks first.",
+    )  # fmt: skip
+
+
+def _correlation(ppb: int | None) -> str:
+    return "none" if ppb is None else f"{ppb / 1e9:.2f}"

@@ -1,0 +1,67 @@
+"""Independent jobs on a few threads, results in order, a bounded number of jobs in flight."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+
+__all__ = ["run_jobs", "single_threaded_blas"]
+
+Result = TypeVar("Result")
+
+_MAX_THREADS = 8
+
+
+def run_jobs(jobs: Iterable[Callable[[], Result]], threads: int | None) -> Iterator[Result]:
+    """Results of jobs in the order of the jobs.
+
+    NumPy and BLAKE3 release the interpreter lock in their long calls, so threads share the work
+    without copies of the data.
+
+    Parameters
+    ----------
+    jobs
+        Called once each; the iterable is advanced in the caller's thread, a few jobs ahead.
+    threads
+        Number of threads; None takes one per processor, at most 8.
+    """
+    count = threads if threads is not None else min(os.cpu_count() or 1, _MAX_THREADS)
+    if count <= 1:
+        for job in jobs:
+            yield job()
+        return
+    pool = ThreadPoolExecutor(count)
+    window: deque[Future[Result]] = deque()
+    try:
+        for job in jobs:
+            window.append(pool.submit(job))
+            if len(window) > 2 * count:
+                yield window.popleft().result()
+        while window:
+            yield window.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def single_threaded_blas() -> Iterator[bool]:
+    """A context in which a matrix product takes one thread; yields whether that is assured.
+
+    The BLAS library's own threads wait actively and would compete with those of `run_jobs` for the
+    same processors. Restraining them takes the optional package `threadpoolctl`. Only speed is at
+    stake: products of whole numbers are exact either way.
+    """
+    if importlib.util.find_spec("threadpoolctl") is None:
+        yield False
+        return
+    with importlib.import_module("threadpoolctl").threadpool_limits(limits=1, user_api="blas"):
+        yield True

@@ -1,0 +1,143 @@
+"""The workspace: where `params.yaml`, `artifacts/` and the ledgers lie, and how they are read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from pydantic import ValidationError
+
+from pipeline.errors import ParameterError
+from pipeline.files import read_bytes
+from pipeline.tables import read_table, write_table
+from schemas.parameters import Parameters
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipeline.tables import Table
+    from schemas.record import Row
+
+__all__ = ["Artifact", "StageSummary", "Workspace", "open_workspace"]
+
+_PARAMETERS_LIMIT = 4 * 2**20
+
+R = TypeVar("R", bound="Row")
+
+
+class Artifact(NamedTuple):
+    """One table that a stage wrote: its path within the workspace, its rows and its root (hex)."""
+
+    path: str
+    rows: int
+    root: str
+
+
+class StageSummary(NamedTuple):
+    """What a stage says when it is done.
+
+    Attributes
+    ----------
+    stage
+        The stage's word.
+    headline
+        One sentence for a person.
+    artifacts
+        The tables that it wrote.
+    """
+
+    stage: str
+    headline: str
+    artifacts: tuple[Artifact, ...]
+
+
+class Workspace(NamedTuple):
+    """A folder with `params.yaml`; artifacts and ledgers lie below it."""
+
+    root: Path
+    parameters: Parameters
+
+    def artifact(self, stage: str, table: str) -> Path:
+        """Path of a stage's table."""
+        return self.root / "artifacts" / stage / f"{table}.parquet"
+
+    def read(self, stage: str, model: type[R]) -> Table[R]:
+        """A stage's table under the model's own table name. Raises as `tables.read_table` does."""
+        return read_table(self.artifact(stage, model.table), model)
+
+    def write(self, stage: str, *tables: Table[Any]) -> tuple[Artifact, ...]:
+        """Write a stage's tables, each whole or not at all. Raises as `tables.write_table` does."""
+        written = []
+        for table in tables:
+            path = self.artifact(stage, table.header.table)
+            write_table(path, table)
+            written.append(
+                Artifact(path.relative_to(self.root).as_posix(), table.header.rows, table.root)
+            )
+        return tuple(written)
+
+    def ledger(self, slug: str) -> Path:
+        """Path of a route's ledger."""
+        return self.root / ".ledger" / f"{slug}.sqlite"
+
+
+def open_workspace(root: Path) -> Workspace:
+    """The workspace in a folder.
+
+    Raises
+    ------
+    ParameterError
+        `params.yaml` is missing, no YAML, or holds a wrong key or value; names it.
+    """
+    path = root / "params.yaml"
+    data = read_bytes(path, _PARAMETERS_LIMIT, ParameterError)
+    return Workspace(root, parse_parameters(data, "params.yaml"))
+
+
+def parse_parameters(data: bytes, where: str) -> Parameters:
+    """Parameters from the bytes of a YAML file. Raises as `open_workspace` does."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        value: Any = YAML(typ="safe", pure=True).load(data.decode("utf-8"))
+        text = json.dumps(value, allow_nan=False)
+    except UnicodeDecodeError as problem:
+        raise ParameterError("UTF-8", problem.reason, where, "Save it as UTF-8.") from problem
+    except YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        found = str(getattr(problem, "problem", None) or problem)
+        raise ParameterError("YAML", found, f"{where}{line}", "Mend that line.") from problem
+    except (TypeError, ValueError) as problem:
+        raise ParameterError(
+            "plain keys and values", str(problem), where, "Use text, integers, booleans and lists."
+        ) from problem
+    try:
+        return Parameters.model_validate_json(text)
+    except ValidationError as problem:
+        raise _parameter_error(problem, where) from problem
+
+
+def _parameter_error(problem: ValidationError, where: str) -> ParameterError:
+    """The first fault that pydantic found, as one line that names its key."""
+    first = problem.errors()[0]
+    adapters = {"policy", "replay"}
+    place = [str(part) for part in first["loc"]]
+    if place[:1] == ["routes"]:
+        place = [
+            *place[:2],
+            *(part for part in place[2:] if part not in adapters or part == place[-1]),
+        ]
+    if first["loc"] and first["loc"][-1] in adapters and place[-1] in adapters:
+        place.pop()
+    expected = first["msg"][:1].lower() + first["msg"][1:]
+    if first["type"] == "extra_forbidden":
+        expected, found = "a known key", f"unknown key {place[-1]!r}"
+    elif first["type"] == "missing":
+        expected, found = f"a key {place[-1]!r}", "none"
+    else:
+        found = json.dumps(first["input"], default=str)
+    more = len(problem.errors()) - 1
+    remedy = "Mend params.yaml and run again." + (f" ({more} more like it.)" if more else "")
+    return ParameterError(expected, found, f"{where}: {'.'.join(place) or 'top level'}", remedy)
