@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+import typer.core
 
 if TYPE_CHECKING:
     from pipeline.report.views import View
@@ -14,8 +15,32 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
+_STAGES = "Stages, in order"
+_VIEWS = "Looking"
+_ORDER = (
+    "release",
+    "freeze",
+    "execute",
+    "parse",
+    "score",
+    "statistics",
+    "report",
+    "leaderboard",
+    "tasks",
+)
+
+
+class _Ordered(typer.core.TyperGroup):
+    """Lists commands in the order in which they are used."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of the commands, stages first."""
+        return sorted(super().list_commands(ctx), key=_ORDER.index)
+
+
 app = typer.Typer(
     name="flavourbench",
+    cls=_Ordered,
     help=(
         "Ranks language models by culinary decisions with executable ground truth.\n\n"
         "A task shows an anchor and eight candidates; a release has scored all 56 choices of three "
@@ -24,16 +49,18 @@ app = typer.Typer(
         "release → freeze → execute → parse → score → statistics → report"
     ),
     no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode="rich",
 )
 release_app = typer.Typer(
     invoke_without_command=True,
     help="Bring a release in, checked: artifacts/release. `release info` shows what it holds.",
 )
 tasks_app = typer.Typer(no_args_is_help=True, help="Look at frozen tasks.")
-app.add_typer(release_app, name="release")
-app.add_typer(tasks_app, name="tasks")
+app.add_typer(release_app, name="release", rich_help_panel=_STAGES)
+app.add_typer(tasks_app, name="tasks", rich_help_panel=_VIEWS)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Folder = Annotated[
@@ -59,7 +86,7 @@ def release_info(workspace: Folder = _HERE, as_json: Json = False) -> None:
     _show(release_view(_open(workspace)), as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=_STAGES)
 def freeze(workspace: Folder = _HERE, as_json: Json = False) -> None:
     """Compile tasks, score all 56 portfolios of each, fix the task-set identity."""
     from pipeline.freeze.stage import run
@@ -70,7 +97,7 @@ def freeze(workspace: Folder = _HERE, as_json: Json = False) -> None:
     _say(summary, as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=_STAGES)
 def execute(
     slug: Annotated[str, typer.Argument(help="A route of params.yaml.", show_default=False)],
     workspace: Folder = _HERE,
@@ -88,7 +115,7 @@ def execute(
     _say(summary, as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=_STAGES)
 def parse(workspace: Folder = _HERE, as_json: Json = False) -> None:
     """Read a selection, or the reason why there is none, out of every answer."""
     from pipeline.parse.stage import run
@@ -96,7 +123,7 @@ def parse(workspace: Folder = _HERE, as_json: Json = False) -> None:
     _say(run(_open(workspace)), as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=_STAGES)
 def score(workspace: Folder = _HERE, as_json: Json = False) -> None:
     """Look scores up, count denominators, and choose the score-blind common core."""
     from pipeline.score.stage import run
@@ -104,7 +131,7 @@ def score(workspace: Folder = _HERE, as_json: Json = False) -> None:
     _say(run(_open(workspace)), as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=_STAGES)
 def statistics(workspace: Folder = _HERE, as_json: Json = False) -> None:
     """Infer intervals, tests, ranks and groups from scores on the common core."""
     from pipeline.progress import progress_bar
@@ -115,7 +142,7 @@ def statistics(workspace: Folder = _HERE, as_json: Json = False) -> None:
     _say(summary, as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=_STAGES)
 def report(workspace: Folder = _HERE, as_json: Json = False) -> None:
     """Write the leaderboard as Markdown, CSV and JSON, and the forest chart's data."""
     from pipeline.report.stage import run
@@ -123,7 +150,7 @@ def report(workspace: Folder = _HERE, as_json: Json = False) -> None:
     _say(run(_open(workspace)), as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=_VIEWS)
 def leaderboard(workspace: Folder = _HERE, as_json: Json = False) -> None:
     """Show the leaderboard of the last run."""
     from pipeline.report.views import leaderboard_view

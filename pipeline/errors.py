@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 _FOUND_LIMIT = 200
+_WHERE_LIMIT = 300
 
 
 class FlavourbenchError(Exception):
@@ -50,7 +51,7 @@ class FlavourbenchError(Exception):
     found
         What was there instead; shown as it is, shortened and stripped of control characters.
     where
-        File, row and field, or the command-line word.
+        File, row and field, or the command-line word; its end is kept where it is shortened.
     remedy
         What the user can do next.
     """
@@ -58,12 +59,12 @@ class FlavourbenchError(Exception):
     exit_code = 2
 
     def __init__(self, expected: str, found: str, where: str, remedy: str) -> None:
-        self.expected = expected
+        self.expected = _printable(expected)
         self.found = _one_line(found)
-        self.where = _one_line(where)
-        self.remedy = remedy
+        self.where = _tail(where)
+        self.remedy = _printable(remedy)
         super().__init__(
-            f"{self.where}: expected {expected}, found {self.found}. {remedy}".rstrip()
+            f"{self.where}: expected {self.expected}, found {self.found}. {self.remedy}".rstrip()
         )
 
 
@@ -130,7 +131,16 @@ class ReportError(FlavourbenchError):
     """The leaderboard cannot be written."""
 
 
+def _printable(text: str) -> str:
+    """Text without line breaks and control characters."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
 def _one_line(text: str) -> str:
     """Hostile or long text as one short printable line."""
-    flat = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[: _FOUND_LIMIT + 1])
-    return flat if len(text) <= _FOUND_LIMIT else flat[:_FOUND_LIMIT] + "…"
+    return _printable(text[:_FOUND_LIMIT]) + ("…" if len(text) > _FOUND_LIMIT else "")
+
+
+def _tail(text: str) -> str:
+    """A long place, less its start: row and field stand at the end."""
+    return ("…" if len(text) > _WHERE_LIMIT else "") + _printable(text[-_WHERE_LIMIT:])

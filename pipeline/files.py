@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
+import math
 import os
 import stat
+from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import FlavourbenchError, TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    _Refuse = Callable[[str, str], FlavourbenchError]
 
 __all__ = ["parse_json", "read_bytes", "read_json", "replacing", "write_bytes"]
 
 _MAX_JSON_DEPTH = 64
+_MAX_JSON_DIGITS = 300  # every such integer is finite as a float, too
 
 
 def read_bytes(path: Path, limit: int, error: type[FlavourbenchError]) -> bytes:
@@ -30,20 +37,23 @@ def read_bytes(path: Path, limit: int, error: type[FlavourbenchError]) -> bytes:
     where = str(path)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as problem:
-        found = (
-            "a symbolic link" if path.is_symlink() else (problem.strerror or "an unreadable file")
-        )
+    except (OSError, ValueError) as problem:
+        found = "a symbolic link" if _errno(problem) == errno.ELOOP else _fault(problem)
         raise error("a regular, readable file", found, where, "Check the path.") from problem
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise error("a regular file", "something else", where, "Check the path.")
     with os.fdopen(descriptor, "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise error("a regular file", "something else", where, "Check the path.")
-        if status.st_size > limit:
-            raise error(
-                f"at most {limit:,} bytes", f"{status.st_size:,}", where, "Use a smaller file."
-            )
-        return stream.read(limit + 1)
+        size = status.st_size
+        try:
+            data = stream.read(limit + 1) if size <= limit else b""
+        except OSError as problem:
+            raise error("a readable file", _fault(problem), where, "Check the disk.") from problem
+    size = max(size, len(data))  # a file can grow, and some tell no size
+    if size > limit:
+        raise error(f"at most {limit:,} bytes", f"{size:,}", where, "Use a smaller file.")
+    return data
 
 
 def read_json(path: Path, limit: int, error: type[FlavourbenchError]) -> Any:
@@ -63,29 +73,10 @@ def parse_json(data: bytes, where: str, error: type[FlavourbenchError]) -> Any:
     def refuse(expected: str, found: str) -> FlavourbenchError:
         return error(expected, found, where, "Mend the file.")
 
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(items)
-        if len(result) != len(items):
-            names = [name for name, _ in items]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise refuse("every key once", f"key {twice!r} twice")
-        return result
-
-    def number(text: str) -> float:
-        value = float(text)
-        if value in (float("inf"), float("-inf")):
-            raise refuse("finite numbers", text)
-        return value
-
-    def constant(text: str) -> Any:
-        raise refuse("finite numbers", text)
-
     try:
         text = data.decode("utf-8")
         _bounded_depth(text, refuse)
-        value = json.loads(
-            text, object_pairs_hook=pairs, parse_float=number, parse_constant=constant
-        )
+        value = json.loads(text, **_hooks(refuse))
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as problem:
         raise refuse("UTF-8", f"byte {problem.start}: {problem.reason}") from problem
@@ -96,7 +87,39 @@ def parse_json(data: bytes, where: str, error: type[FlavourbenchError]) -> Any:
     return value
 
 
-def _bounded_depth(text: str, refuse: Any) -> None:
+def _hooks(refuse: _Refuse) -> dict[str, Any]:
+    """What the parser lets through otherwise: keys twice, numbers without end."""
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(items)
+        if len(result) != len(items):
+            twice, _ = Counter(name for name, _ in items).most_common(1)[0]
+            raise refuse("every key once", f"key {twice!r} twice")
+        return result
+
+    def integer(text: str) -> int:
+        if len(text) > _MAX_JSON_DIGITS:
+            raise refuse(f"integers of at most {_MAX_JSON_DIGITS} digits", f"{len(text)} digits")
+        return int(text)
+
+    def number(text: str) -> float:
+        value = float(text)
+        if math.isinf(value):
+            raise refuse("finite numbers", text)
+        return value
+
+    def constant(text: str) -> Any:
+        raise refuse("finite numbers", text)
+
+    return {
+        "object_pairs_hook": pairs,
+        "parse_int": integer,
+        "parse_float": number,
+        "parse_constant": constant,
+    }
+
+
+def _bounded_depth(text: str, refuse: _Refuse) -> None:
     """Refuse deep nesting before the parser recurses into it."""
     depth, inside, skip = 0, False, False
     if text.count("[") + text.count("{") <= _MAX_JSON_DEPTH:
@@ -140,18 +163,27 @@ def replacing(path: Path) -> Iterator[Path]:
         finally:
             os.close(folder)
     except OSError as problem:
-        found = problem.strerror or str(problem)
         raise TableError(
             "a writable place with room",
-            found,
+            _fault(problem),
             str(path),
             "Nothing was changed; make room and run again.",
         ) from problem
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where it cannot be removed, it was never made
+            temporary.unlink(missing_ok=True)
 
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a whole file at once. Raises as `replacing` does."""
     with replacing(path) as temporary:
         temporary.write_bytes(data)
+
+
+def _errno(problem: Exception) -> int | None:
+    return problem.errno if isinstance(problem, OSError) else None
+
+
+def _fault(problem: Exception) -> str:
+    """What the system says, without the path that the error names anyway."""
+    return (problem.strerror if isinstance(problem, OSError) else None) or str(problem)

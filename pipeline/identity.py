@@ -253,10 +253,10 @@ def _checked(value: Any, path: str, depth: int) -> Any:
     if kind is int:
         if -SAFE_INTEGER <= value <= SAFE_INTEGER:
             return value
-        raise _refusal("an integer within 2^53 - 1", str(value), path)
+        raise _refusal("an integer within 2^53 - 1", _shown(value), path)
     if isinstance(value, str):
         if value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value):
-            return str(value)
+            return str.__str__(value)
         raise _refusal("text without lone surrogates", repr(value), path)
     if depth >= _MAX_DEPTH:
         raise _refusal(f"nesting of at most {_MAX_DEPTH}", "deeper nesting", path)
@@ -265,20 +265,27 @@ def _checked(value: Any, path: str, depth: int) -> Any:
     if kind is dict:
         return _checked_object(value, path, depth)
     raise _refusal(
-        "a string, integer, boolean, null, list or object", f"{kind.__name__} {value!r}", path
+        "a string, integer, boolean, null, list or object", f"{kind.__name__} {_shown(value)}", path
     )
 
 
 def _checked_object(value: dict[Any, Any], path: str, depth: int) -> dict[str, Any]:
     for key in value:
         if not isinstance(key, str):
-            raise _refusal("string keys", repr(key), path)
+            raise _refusal("string keys", _shown(key), path)
     checked = {key: _checked(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
     for key in checked:
         _checked(key, f"{path} (key)", depth + 1)
     if all(map(str.isascii, checked)):
         return dict(sorted(checked.items()))
     return dict(sorted(checked.items(), key=lambda pair: pair[0].encode("utf-16-be")))
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):  # Python writes no integer of more than 4,300 digits
+        return "a value too long to show"
 
 
 def _refusal(expected: str, found: str, path: str) -> IdentityError:

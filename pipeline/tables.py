@@ -9,6 +9,7 @@ root does not.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -19,7 +20,7 @@ from pipeline.identity import canonical_bytes, digest_bytes, table_root
 from schemas.record import SAFE_INTEGER, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -37,7 +38,16 @@ __all__ = [
 _METADATA_KEY = b"flavourbench"
 _ROW_GROUP = 65_536
 _BYTES_LIMIT = 4 * 2**30
-_HEADER_FIELDS = {"table", "kind", "contract", "rows", "root", "inputs", "about"}
+_BATCH = 4096
+_HEADER_FIELDS = {
+    "table": str,
+    "kind": str,
+    "contract": int,
+    "rows": int,
+    "root": str,
+    "inputs": dict,
+    "about": dict,
+}
 
 R = TypeVar("R", bound=Row)
 
@@ -179,8 +189,8 @@ def read_table(path: Path, model: type[R]) -> Table[R]:
         _check_model(header, model, source.schema_arrow, path)
         if source.metadata.num_rows != header.rows:
             raise _changed(f"{header.rows} rows", str(source.metadata.num_rows), path)
-        data = source.read()
-    except (pa.ArrowException, OSError) as problem:
+        data = _read_bounded(source, path)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
         raise _changed("a whole Parquet file", str(problem), path) from problem
     finally:
         source.close()
@@ -189,6 +199,8 @@ def read_table(path: Path, model: type[R]) -> Table[R]:
         digests = row_digests(model, data.drop_columns(["digest"]))
     except (TableError, IdentityError) as problem:
         raise _changed(problem.expected, problem.found, path) from problem
+    except UnicodeDecodeError as problem:
+        raise _changed("text in UTF-8", problem.reason, path) from problem
     for number, (recorded, found) in enumerate(
         zip(data.column("digest").to_pylist(), digests, strict=True)
     ):
@@ -202,9 +214,13 @@ def read_table(path: Path, model: type[R]) -> Table[R]:
 
 def read_header(path: Path) -> TableHeader:
     """What a file says of itself, unverified. Raises as `read_table` does."""
+    import pyarrow as pa
+
     source = _open(path)
     try:
         return _header(source.schema_arrow, path)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
+        raise _changed("a whole Parquet file", str(problem), path) from problem
     finally:
         source.close()
 
@@ -246,22 +262,25 @@ def _check_integers(data: pa.Table, names: list[str]) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    def bounds(values: Any) -> Iterator[int | None]:
+        if pa.types.is_list(values.type):
+            yield from bounds(pc.list_flatten(values))
+        elif pa.types.is_struct(values.type):
+            for part in values.flatten():
+                yield from bounds(part)
+        elif pa.types.is_int64(values.type):
+            yield from pc.min_max(values).as_py().values()
+
     for name in names:
-        values: Any = data.column(name).combine_chunks()
-        while pa.types.is_list(values.type):
-            values = pc.list_flatten(values)
-        parts = values.flatten() if pa.types.is_struct(values.type) else [values]
-        for part in parts:
-            if pa.types.is_int64(part.type) and len(part):
-                bounds = pc.min_max(part).as_py()
-                for bound in bounds.values():
-                    if bound is not None and abs(bound) > SAFE_INTEGER:
-                        raise IdentityError(
-                            "an integer within 2^53 - 1",
-                            str(bound),
-                            f"identity field {name}",
-                            "Identities hold exact values only.",
-                        )
+        for chunk in data.column(name).chunks:
+            for bound in bounds(chunk):
+                if bound is not None and abs(bound) > SAFE_INTEGER:
+                    raise IdentityError(
+                        "an integer within 2^53 - 1",
+                        str(bound),
+                        f"identity field {name}",
+                        "Identities hold exact values only.",
+                    )
 
 
 def _check_keys(model: type[Row], data: pa.Table) -> None:
@@ -284,6 +303,8 @@ def _open(path: Path) -> Any:
 
     if path.is_symlink() or not path.is_file():
         found = "a symbolic link" if path.is_symlink() else "no such file"
+        if path.exists() and not path.is_symlink():
+            found = "a folder" if path.is_dir() else "no regular file"
         raise TableError(
             "a Parquet file",
             found,
@@ -299,8 +320,26 @@ def _open(path: Path) -> Any:
     )
     if claimed > _BYTES_LIMIT:
         source.close()
-        raise _changed(f"at most {_BYTES_LIMIT:,} bytes of data", f"{claimed:,} claimed", path)
+        raise _too_large(f"{claimed:,} claimed", path)
     return source
+
+
+def _read_bounded(source: Any, path: Path) -> pa.Table:
+    """The file's data, counted while it is unpacked: what a file claims can be a lie."""
+    import pyarrow as pa
+
+    batches, size = [], 0
+    for batch in source.iter_batches(batch_size=_BATCH):
+        size += batch.nbytes
+        if size > _BYTES_LIMIT:
+            raise _too_large(f"{size:,} and more", path)
+        batches.append(batch)
+    schema = source.schema_arrow.remove_metadata()
+    return pa.Table.from_batches(batches, schema).combine_chunks()
+
+
+def _too_large(found: str, path: Path) -> TableError:
+    return _changed(f"at most {_BYTES_LIMIT:,} bytes of data", found, path)
 
 
 def _header(schema: pa.Schema, path: Path) -> TableHeader:
@@ -310,8 +349,17 @@ def _header(schema: pa.Schema, path: Path) -> TableHeader:
             "a table of this project", "no header", str(path), "Name one of its tables."
         )
     value = parse_json(raw, str(path), TableError)
-    if not isinstance(value, dict) or set(value) != _HEADER_FIELDS:
+    if not isinstance(value, dict) or set(value) != set(_HEADER_FIELDS):
         raise _changed(f"header fields {sorted(_HEADER_FIELDS)}", repr(value), path)
+    for name, kind in _HEADER_FIELDS.items():
+        if type(value[name]) is not kind:
+            raise _changed(f"header field {name} as {kind.__name__}", repr(value[name]), path)
+    for name in ("inputs", "about"):
+        if not all(isinstance(text, str) for text in value[name].values()):
+            raise _changed(f"header field {name} with texts", repr(value[name]), path)
+    for root in (value["root"], *value["inputs"].values()):
+        if not re.fullmatch(r"[0-9a-f]{64}", root):
+            raise _changed("roots of 64 lower-case hexadecimal characters", repr(root), path)
     return TableHeader(**value)
 
 

@@ -10,17 +10,27 @@ from pydantic import ValidationError
 from pipeline.errors import ParameterError
 from pipeline.files import read_bytes
 from pipeline.tables import read_table, write_table
-from schemas.parameters import Parameters
+from schemas.parameters import Parameters, StarterRelease
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pipeline.tables import Table
+    from schemas.parameters import ReleaseParameters
     from schemas.record import Row
 
-__all__ = ["Artifact", "StageSummary", "Workspace", "open_workspace"]
+__all__ = [
+    "Artifact",
+    "StageSummary",
+    "Workspace",
+    "open_workspace",
+    "parse_parameters",
+    "release_name",
+]
 
 _PARAMETERS_LIMIT = 4 * 2**20
+_TAGS = {("release",): 1, ("freeze",): 1, ("routes",): 2, ("score", "core"): 2}
+"""Sections whose shape a tag decides, and where pydantic puts that tag into an error's place."""
 
 R = TypeVar("R", bound="Row")
 
@@ -119,18 +129,20 @@ def parse_parameters(data: bytes, where: str) -> Parameters:
         raise _parameter_error(problem, where) from problem
 
 
+def release_name(parameters: ReleaseParameters) -> str:
+    """What people call a release: `starter@1`, or its source."""
+    if isinstance(parameters, StarterRelease):
+        return f"starter@{parameters.version}"
+    return parameters.source
+
+
 def _parameter_error(problem: ValidationError, where: str) -> ParameterError:
     """The first fault that pydantic found, as one line that names its key."""
     first = problem.errors()[0]
-    adapters = {"policy", "replay"}
     place = [str(part) for part in first["loc"]]
-    if place[:1] == ["routes"]:
-        place = [
-            *place[:2],
-            *(part for part in place[2:] if part not in adapters or part == place[-1]),
-        ]
-    if first["loc"] and first["loc"][-1] in adapters and place[-1] in adapters:
-        place.pop()
+    tag = next((at for section, at in _TAGS.items() if place[: len(section)] == list(section)), 0)
+    if 0 < tag < len(place):
+        del place[tag]
     expected = first["msg"][:1].lower() + first["msg"][1:]
     if first["type"] == "extra_forbidden":
         expected, found = "a known key", f"unknown key {place[-1]!r}"

@@ -8,25 +8,29 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from schemas.record import Count, Digest, Record
-from schemas.release import ReleaseSource
 from schemas.taskset import Family
 
 __all__ = [
-    "CoreParameters",
+    "BundleRelease",
     "ExecutionRoute",
     "FreezeParameters",
     "PanelParameters",
     "Parameters",
     "ParseParameters",
+    "PlanCore",
     "Policy",
     "PolicyRoute",
     "PublishedFiles",
+    "PublishedFreeze",
+    "PublishedRelease",
     "ReleaseParameters",
     "ReplayRoute",
     "ReportParameters",
     "Route",
+    "RuleCore",
     "ScoreParameters",
     "Slug",
+    "StarterRelease",
     "StatisticsParameters",
 ]
 
@@ -46,26 +50,31 @@ class PublishedFiles(Record):
     plan: FileName | None = None
 
 
-class ReleaseParameters(Record):
-    """Where the release comes from.
+class StarterRelease(Record):
+    """The embedded starter release, in one of its versions."""
 
-    `version` is the starter's, `published` names a published release's files.
-    """
-
-    source: ReleaseSource
+    source: Literal["starter"]
     path: Text
-    version: Annotated[int, Field(ge=1)] | None = None
-    published: PublishedFiles | None = None
+    version: Annotated[int, Field(ge=1)]
 
-    @model_validator(mode="after")
-    def _fields_fit_source(self) -> ReleaseParameters:
-        if (self.source == ReleaseSource.STARTER) != (self.version is not None):
-            message = "a version goes with source starter, and only with it"
-            raise ValueError(message)
-        if (self.source == ReleaseSource.PUBLISHED) != (self.published is not None):
-            message = "a section published goes with source published, and only with it"
-            raise ValueError(message)
-        return self
+
+class BundleRelease(Record):
+    """An Epicure bundle's folder."""
+
+    source: Literal["bundle"]
+    path: Text
+
+
+class PublishedRelease(Record):
+    """A published release's folder and its files in it."""
+
+    source: Literal["published"]
+    path: Text
+    published: PublishedFiles
+
+
+ReleaseParameters = StarterRelease | BundleRelease | PublishedRelease
+"""Where the release comes from, told apart by `source`."""
 
 
 class PanelParameters(Record):
@@ -80,19 +89,22 @@ class PanelParameters(Record):
 
 
 class FreezeParameters(Record):
-    """How tasks come to be.
+    """Tasks compiled from the release. `quota` is per panel, family and stratum."""
 
-    `source: compiled` compiles `panels` from the release; `published` takes a published release's
-    tasks as they are. `quota` is per family and stratum.
-    """
-
-    source: Literal["compiled", "published"]
+    source: Literal["compiled"]
     panels: Annotated[dict[Slug, PanelParameters], Field(min_length=1)]
     families: Annotated[tuple[Family, ...], Field(min_length=1)]
     quota: Annotated[int, Field(ge=1, le=10_000)]
     category_cap: Annotated[int, Field(ge=1)]
     minimum_categories: Annotated[int, Field(ge=1, le=14)]
     excluded_anchors: tuple[str, ...]
+
+
+class PublishedFreeze(Record):
+    """A published release's tasks, as they are; only those of `families`."""
+
+    source: Literal["published"]
+    families: Annotated[tuple[Family, ...], Field(min_length=1)]
 
 
 class Policy(StrEnum):
@@ -178,23 +190,28 @@ class ParseParameters(Record):
     alternative: ContractName
 
 
-class CoreParameters(Record):
-    """The common core.
+class RuleCore(Record):
+    """The first `size` tasks of every panel and family by hash under `context`.
 
-    `source: rule` takes the first `size` tasks of every panel and family by hash under `context`
-    (no size: the smallest stratum); `plan` takes the tasks of a published analysis plan.
+    Without a size, as many as the smallest stratum has.
     """
 
-    source: Literal["rule", "plan"]
+    source: Literal["rule"]
     context: Text
     size: Annotated[int, Field(ge=1)] | None
+
+
+class PlanCore(Record):
+    """The tasks of a published analysis plan."""
+
+    source: Literal["plan"]
 
 
 class ScoreParameters(Record):
     """The ranked families and the common core."""
 
     families: Annotated[tuple[Family, ...], Field(min_length=1)]
-    core: CoreParameters
+    core: Annotated[RuleCore | PlanCore, Field(discriminator="source")]
 
 
 class StatisticsParameters(Record):
@@ -215,8 +232,8 @@ class ReportParameters(Record):
 class Parameters(Record):
     """All of `params.yaml`."""
 
-    release: ReleaseParameters
-    freeze: FreezeParameters
+    release: Annotated[ReleaseParameters, Field(discriminator="source")]
+    freeze: Annotated[FreezeParameters | PublishedFreeze, Field(discriminator="source")]
     routes: Annotated[dict[Slug, Route], Field(min_length=1)]
     parse: ParseParameters
     score: ScoreParameters

@@ -107,9 +107,10 @@ def _arrow_type(annotation: Any) -> tuple[pa.DataType, bool]:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
         return _arrow_type(arguments[0])
-    if origin in (typing.Union, types.UnionType) and type(None) in arguments:
-        (inner,) = (a for a in arguments if a is not type(None))
-        return _arrow_type(inner)[0], True
+    if origin in (typing.Union, types.UnionType):
+        inner = [a for a in arguments if a is not type(None)]
+        if len(inner) == 1:
+            return _arrow_type(inner[0])[0], True
     if origin is typing.Literal and all(isinstance(a, str) for a in arguments):
         return pa.string(), False
     if origin is tuple and arguments[1:] == (Ellipsis,):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, ClassVar
 
 from pydantic import Field, StringConstraints
@@ -20,7 +19,6 @@ __all__ = [
     "Provenance",
     "PublishedTask",
     "Release",
-    "ReleaseSource",
 ]
 
 CUISINES = (
@@ -58,14 +56,6 @@ CORE_CATEGORIES = (
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Label = Annotated[str, StringConstraints(pattern=r"^[A-H]{3}$")]
-
-
-class ReleaseSource(StrEnum):
-    """Where a release comes from."""
-
-    STARTER = "starter"
-    BUNDLE = "bundle"
-    PUBLISHED = "published"
 
 
 class Ingredient(Row):

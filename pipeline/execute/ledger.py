@@ -1,7 +1,7 @@
 """The ledger of one route: every response once, on the disk before the next is asked (design 6).
 
-One SQLite file a route. One commit a cell with full synchronisation; triggers refuse to change or
-delete; an exclusive lock keeps a second process out.
+One SQLite file a route. One commit a cell with full synchronisation; triggers refuse to change,
+replace or delete; an exclusive lock keeps a second process out.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
 
 from pipeline.errors import ExecuteError
 from pipeline.identity import row_digest
@@ -39,6 +42,9 @@ CREATE TRIGGER IF NOT EXISTS responses_stay BEFORE DELETE ON responses
 BEGIN SELECT RAISE(ABORT, 'responses are written once'); END;
 CREATE TRIGGER IF NOT EXISTS responses_hold BEFORE UPDATE ON responses
 BEGIN SELECT RAISE(ABORT, 'responses are written once'); END;
+CREATE TRIGGER IF NOT EXISTS responses_come_once BEFORE INSERT ON responses
+WHEN EXISTS (SELECT 1 FROM responses WHERE request_digest = NEW.request_digest)
+BEGIN SELECT RAISE(ABORT, 'responses are written once'); END;
 """
 _PLACES = ", ".join("?" * len(_COLUMNS))
 _INSERT = f"INSERT INTO responses ({', '.join(_COLUMNS)}) VALUES ({_PLACES})"  # noqa: S608  # names of ours
@@ -53,8 +59,8 @@ class Ledger:
         self._path = path
 
     def keys(self) -> set[str]:
-        """Request keys (hex) that have a response."""
-        return {key for (key,) in self._connection.execute("SELECT request_digest FROM responses")}
+        """Request keys (hex) that have a response. Raises as `responses` does, but for digests."""
+        return {str(key) for (key,) in self._rows("SELECT request_digest FROM responses")}
 
     def add(self, response: Response) -> None:
         """Store a response for good; the same response again changes nothing.
@@ -71,12 +77,14 @@ class Ledger:
             self._connection.execute(_INSERT, row)
         except sqlite3.IntegrityError as problem:
             stored = self._stored_digest(response.request_digest)
+            if stored is None:
+                raise _unusable(problem, self._path) from problem
             if stored != digest:
                 raise ExecuteError(
                     f"one response for request {response.request_digest}",
                     f"{digest} beside the stored {stored}",
                     str(self._path),
-                    "Answers are written once: find out which of the two files is not this run's.",
+                    "Answers are written once: ledger or sealed table is not this run's; move it.",
                 ) from problem
         except sqlite3.Error as problem:
             raise _unusable(problem, self._path) from problem
@@ -87,26 +95,34 @@ class Ledger:
         Raises
         ------
         ExecuteError
-            A row does not give its digest.
+            The file cannot be read as a ledger, or a row does not give its digest.
         """
         found = []
-        for digest, *values in self._connection.execute(_SELECT):
+        for digest, *values in self._rows(_SELECT):
             fields = dict(zip(_COLUMNS[1:], values, strict=True))
-            response = Response.model_validate(fields, strict=False)
+            try:
+                response = Response.model_validate(fields, strict=False)
+            except ValidationError as problem:
+                first = problem.errors()[0]
+                field = ".".join(str(part) for part in first["loc"])
+                where = f"{self._path}, request {fields['request_digest']}, {field}"
+                raise _changed(first["msg"], repr(first["input"]), where) from problem
             if row_digest(response) != digest:
-                raise ExecuteError(
-                    f"a response with digest {digest}",
-                    row_digest(response),
-                    f"{self._path}, request {response.request_digest}",
-                    "The ledger was changed; restore the table with `dvc checkout` and remove it.",
-                )
+                where = f"{self._path}, request {response.request_digest}"
+                raise _changed(f"a response with digest {digest}", row_digest(response), where)
             found.append(response)
         return found
 
-    def _stored_digest(self, key: str) -> str:
+    def _rows(self, query: str) -> list[tuple[object, ...]]:
+        try:
+            return self._connection.execute(query).fetchall()
+        except sqlite3.Error as problem:
+            raise _changed("a whole ledger", str(problem), str(self._path)) from problem
+
+    def _stored_digest(self, key: str) -> str | None:
         query = "SELECT digest FROM responses WHERE request_digest = ?"
-        (digest,) = self._connection.execute(query, (key,)).fetchone()
-        return str(digest)
+        row = self._connection.execute(query, (key,)).fetchone()
+        return None if row is None else str(row[0])
 
 
 @contextmanager
@@ -118,21 +134,26 @@ def open_ledger(path: Path) -> Iterator[Ledger]:
     ExecuteError
         Another process holds the route, or the file is no usable ledger.
     """
+    beside = path.with_suffix(".lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        _refuse_irregular(beside)
+        _refuse_irregular(path)
+        lock = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     except OSError as problem:
         raise _unusable(problem, path) from problem
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as problem:
+        except BlockingIOError as problem:
             raise ExecuteError(
                 "a route that no other process is asking",
                 "another process at work",
                 str(path),
                 "Wait for it to end, or stop it; what it stored stays.",
             ) from problem
+        except OSError as problem:
+            raise _unusable(problem, path) from problem
         connection = _connect(path)
         try:
             yield Ledger(connection, path)
@@ -140,6 +161,21 @@ def open_ledger(path: Path) -> Iterator[Ledger]:
             connection.close()
     finally:
         os.close(lock)
+
+
+def _refuse_irregular(path: Path) -> None:
+    """Refuse a symbolic link or anything else that stands where a file of ours belongs."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        raise ExecuteError(
+            "a regular file",
+            "a symbolic link" if stat.S_ISLNK(mode) else "something else",
+            str(path),
+            "Move it away; ledger and lock are never reached through a link.",
+        )
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -153,7 +189,9 @@ def _connect(path: Path) -> sqlite3.Connection:
     except sqlite3.Error as problem:
         if connection is not None:
             connection.close()
-        raise _unusable(problem, path) from problem
+        if isinstance(problem, sqlite3.OperationalError):
+            raise _unusable(problem, path) from problem
+        raise _changed("a whole ledger", str(problem), str(path)) from problem
     return connection
 
 
@@ -163,6 +201,16 @@ def _unusable(problem: Exception, path: Path) -> ExecuteError:
         str(problem),
         str(path),
         "Nothing stored is lost; make room or mend the permissions and run again.",
+    )
+
+
+def _changed(expected: str, found: str, where: str) -> ExecuteError:
+    return ExecuteError(
+        expected,
+        found,
+        where,
+        "The ledger was changed or cut short; restore the table with `dvc checkout` and remove "
+        "the ledger.",
     )
 
 

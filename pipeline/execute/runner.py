@@ -7,7 +7,7 @@ import signal
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.errors import FlavourbenchError, StoppedError
+from pipeline.errors import FlavourbenchError, ProviderError, StoppedError
 from pipeline.execute.adapter import Request, request_digest
 from pipeline.progress import silent
 from schemas.execution import Response
@@ -64,7 +64,7 @@ def run_requests(
     ExecuteError
         The ledger cannot be written.
     ProviderError
-        The adapter cannot go on.
+        The adapter cannot go on. Whatever stops a run, replies under way are awaited and stored.
     """
     stored = ledger.keys()
     missing = [request for request in requests if request.key not in stored]
@@ -80,33 +80,56 @@ async def _ask_all(
     concurrency: int,
     report: tuple[int, Progress],
 ) -> int:
-    """Workers share one queue; the event loop alone writes to the ledger."""
+    """Workers share one queue; the event loop alone writes to the ledger.
+
+    What goes wrong in one worker stops the others between cells, as a signal does: a reply that is
+    under way is paid for, so nothing is cancelled.
+    """
     present, progress = report
     total = present + len(missing)
     queue = iter(missing)
     asked = 0
+    problems: list[FlavourbenchError] = []
 
     async def work() -> None:
         nonlocal asked
         for request in queue:
             if stop.is_set():
                 return
-            reply = await adapter.ask(request)
-            ledger.add(_response(request, *reply))
-            asked += 1
-            progress(present + asked, total)
+            try:
+                ledger.add(await _ask(adapter, request))
+            except FlavourbenchError as problem:
+                problems.append(problem)
+                stop.set()
+            else:
+                asked += 1
+                progress(present + asked, total)
             await asyncio.sleep(0)  # lets a signal in, also where the adapter never waits
 
     with _stop_on_signals() as stop:
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(max(1, min(concurrency, len(missing)))):
-                    group.create_task(work())
-        except* FlavourbenchError as problems:
-            raise problems.exceptions[0] from None
+        async with asyncio.TaskGroup() as group:
+            for _ in range(max(1, min(concurrency, len(missing)))):
+                group.create_task(work())
+    if problems:
+        raise problems[0]
     if stop.is_set() and asked < len(missing):
         raise StoppedError(present + asked, total)
     return asked
+
+
+async def _ask(adapter: Adapter, request: Request) -> Response:
+    """One response; an adapter's own fault becomes one line, since what is stored stays."""
+    try:
+        return _response(request, *await adapter.ask(request))
+    except FlavourbenchError:
+        raise
+    except Exception as problem:
+        raise ProviderError(
+            "a reply",
+            f"{type(problem).__name__}: {problem}",
+            f"task {request.task_id}",
+            "What is stored stays; run the same command to go on.",
+        ) from problem
 
 
 @contextmanager

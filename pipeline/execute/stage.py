@@ -8,6 +8,7 @@ from pipeline.errors import ExecuteError
 from pipeline.execute.ledger import open_ledger
 from pipeline.execute.routes import bind_route, find_route
 from pipeline.execute.runner import make_requests, run_requests
+from pipeline.files import read_bytes
 from pipeline.progress import silent
 from pipeline.tables import make_table, read_table, write_table
 from pipeline.workspace import Artifact, StageSummary
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from pipeline.workspace import Workspace
 
 __all__ = ["run"]
+
+_LOCK_LIMIT = 2**28
 
 
 def run(workspace: Workspace, slug: str, progress: Progress = silent) -> StageSummary:
@@ -42,9 +45,9 @@ def run(workspace: Workspace, slug: str, progress: Progress = silent) -> StageSu
     rows, digests = tasks.rows(), tasks.digests
     adapter = bind_route(bound, dict(zip(digests, rows, strict=True)), workspace.root)
     sealed = workspace.artifact("execute", slug)
-    if adapter.costs_money:
-        _refuse_to_pay_twice(workspace, slug, sealed)
     with open_ledger(workspace.ledger(slug)) as ledger:
+        if adapter.costs_money and not ledger.keys():
+            _refuse_to_pay_twice(workspace, slug, sealed)
         _hydrate(ledger, sealed)
         requests = make_requests(rows, digests, bound.digest)
         count = run_requests(requests, adapter, ledger, progress=progress)
@@ -74,13 +77,14 @@ def _hydrate(ledger: Ledger, sealed: Path) -> None:
 
 
 def _refuse_to_pay_twice(workspace: Workspace, slug: str, sealed: Path) -> None:
-    """Stop where `dvc.lock` says that paid answers exist and neither table nor ledger is here."""
+    """Stop where `dvc.lock` says that paid answers exist, the ledger is empty and no table here."""
     lock = workspace.root / "dvc.lock"
-    listed = lock.is_file() and f"execute@{slug}:" in lock.read_text(encoding="utf-8")
-    if listed and not sealed.exists() and not workspace.ledger(slug).exists():
+    if sealed.exists() or not lock.exists():
+        return
+    if f"execute@{slug}:".encode() in read_bytes(lock, _LOCK_LIMIT, ExecuteError):
         raise ExecuteError(
             f"the answers of {slug} that dvc.lock lists",
-            "neither table nor ledger",
+            "neither table nor filled ledger",
             sealed.relative_to(workspace.root).as_posix(),
             "Run `dvc pull` first, so that nothing is paid for twice.",
         )

@@ -75,21 +75,25 @@ def design_document(parameters: FreezeParameters) -> dict[str, IdentityValue]:
             }
             for name, panel in parameters.panels.items()
         ],
-        "selection": {
-            "strata": STRATA,
-            "quota": parameters.quota,
-            "category_cap": parameters.category_cap,
-            "minimum_categories": parameters.minimum_categories,
-            "hash": "sha256 of NUL-joined fields",
-            "hashed": {order: _listed(fields) for order, fields in HASHED.items()},
-            "anchors": "once a panel; new to earlier panels first",
-        },
+        "selection": _selection(parameters),
         "marker": MARKER,
     }
 
 
 def _listed(words: Sequence[str]) -> list[IdentityValue]:
     return [*words]
+
+
+def _selection(parameters: FreezeParameters) -> dict[str, IdentityValue]:
+    return {
+        "strata": STRATA,
+        "quota": parameters.quota,
+        "category_cap": parameters.category_cap,
+        "minimum_categories": parameters.minimum_categories,
+        "hash": "sha256 of NUL-joined fields",
+        "hashed": {order: _listed(fields) for order, fields in HASHED.items()},
+        "anchors": "once a panel; new to earlier panels first",
+    }
 
 
 def _family(family: Family) -> dict[str, IdentityValue]:

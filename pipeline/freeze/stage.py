@@ -13,6 +13,7 @@ from pipeline.identity import canonical_bytes, digest
 from pipeline.progress import silent
 from pipeline.tables import make_table
 from pipeline.workspace import StageSummary
+from schemas.parameters import FreezeParameters
 from schemas.release import Direction, Ingredient, PublishedTask, Release
 from schemas.taskset import CONTRACTS, Diagnostic, Family, Task, TaskSet
 
@@ -37,7 +38,7 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
     parameters = workspace.parameters.freeze
     release = workspace.read("release", Release)
     inputs = {"release": release.root}
-    if parameters.source == "compiled":
+    if isinstance(parameters, FreezeParameters):
         ingredients = workspace.read("release", Ingredient)
         directions = workspace.read("release", Direction)
         rows = compile_tasks(ingredients.rows(), directions.rows(), parameters, progress)

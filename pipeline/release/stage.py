@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipeline.errors import ReleaseError
 from pipeline.files import read_json
 from pipeline.release.bundle import ReleaseContent, read_bundle
+from pipeline.release.published import plan_core, read_task_set
+from pipeline.release.starter import read_starter
 from pipeline.tables import make_table
-from pipeline.workspace import StageSummary
+from pipeline.workspace import StageSummary, release_name
+from schemas.parameters import BundleRelease, PublishedRelease
 from schemas.release import (
     Direction,
     Ingredient,
@@ -16,7 +19,6 @@ from schemas.release import (
     Provenance,
     PublishedTask,
     Release,
-    ReleaseSource,
 )
 
 if TYPE_CHECKING:
@@ -26,13 +28,13 @@ if TYPE_CHECKING:
     from pipeline.workspace import Workspace
     from schemas.parameters import PublishedFiles, ReleaseParameters
 
-__all__ = ["PublishedRelease", "read_source", "run"]
+__all__ = ["PublishedContent", "read_source", "run"]
 
 _FLOAT32_BYTES = 4
 _JSON_LIMIT = 256 * 2**20
 
 
-class PublishedRelease(NamedTuple):
+class PublishedContent(NamedTuple):
     """A published release: its tasks, the plan of its core, and the hashes it goes by."""
 
     tasks: Table[PublishedTask]
@@ -72,7 +74,7 @@ def run(workspace: Workspace) -> StageSummary:
 
 def read_source(
     parameters: ReleaseParameters, folder: Path
-) -> tuple[ReleaseContent, PublishedRelease | None]:
+) -> tuple[ReleaseContent, PublishedContent | None]:
     """Content of a release source, and its published tasks where it has them.
 
     Raises
@@ -82,31 +84,26 @@ def read_source(
     """
     if not folder.is_dir():
         raise ReleaseError("a folder", "none", str(folder), "Set release.path in params.yaml.")
-    if parameters.source is ReleaseSource.BUNDLE:
+    if isinstance(parameters, BundleRelease):
         return read_bundle(folder), None
-    if parameters.source is ReleaseSource.STARTER:
-        from pipeline.release.starter import read_starter
-
-        return read_starter(parameters.version or 0, folder), None
-    return ReleaseContent((), ()), _read_published(parameters.published, folder)
+    if isinstance(parameters, PublishedRelease):
+        return ReleaseContent((), ()), _read_published(parameters.published, folder)
+    return read_starter(parameters.version, folder), None
 
 
-def _read_published(files: PublishedFiles | None, folder: Path) -> PublishedRelease:
+def _read_published(files: PublishedFiles, folder: Path) -> PublishedContent:
     """Published task sets and plan, checked against their own hashes."""
-    from pipeline.release.published import plan_core, read_task_set
-
-    panels = files.panels if files else {}
     sets = [
         read_task_set(
             read_json(folder / name, _JSON_LIMIT, ReleaseError), panel, str(folder / name)
         )
-        for panel, name in panels.items()
+        for panel, name in files.panels.items()
     ]
     planned: tuple[PlannedTask, ...] = ()
-    if files and files.plan:
+    if files.plan:
         path = folder / files.plan
         planned = plan_core(read_json(path, _JSON_LIMIT, ReleaseError), str(path))
-    return PublishedRelease(
+    return PublishedContent(
         make_table(PublishedTask, [task for found in sets for task in found.tasks]),
         make_table(PlannedTask, planned),
         tuple(entry for found in sets for entry in found.hashes),
@@ -114,11 +111,12 @@ def _read_published(files: PublishedFiles | None, folder: Path) -> PublishedRele
 
 
 def _headline(
-    parameters: ReleaseParameters, row: Release, published: PublishedRelease | None
+    parameters: ReleaseParameters, row: Release, published: PublishedContent | None
 ) -> str:
     if published:
         return (
             f"{published.tasks.header.rows} published tasks, {published.plan.header.rows} planned"
         )
-    name = f"starter@{parameters.version}" if parameters.version else parameters.source.value
-    return f"{name}: {row.ingredients} ingredients in {row.dimensions} dimensions"
+    return (
+        f"{release_name(parameters)}: {row.ingredients} ingredients in {row.dimensions} dimensions"
+    )

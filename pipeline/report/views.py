@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import UsageError
 from pipeline.report.numbers import bps, p_value, score
+from pipeline.workspace import release_name
 from schemas import results as rows
 from schemas.release import CORE_CATEGORIES, CUISINES, UNIVERSAL, Ingredient, Release
 from schemas.taskset import LABELS, PORTFOLIOS, Diagnostic, Task, TaskSet
@@ -171,8 +172,7 @@ def release_view(workspace: Workspace) -> View:
             tuple((name, str(novas[name])) for name in sorted(novas)), frozenset({1}),
         ),
     )  # fmt: skip
-    source = workspace.parameters.release
-    name = f"{source.source}@{source.version}" if source.version else str(source.source)
+    name = release_name(workspace.parameters.release)
     document = release.model_dump(mode="json") | {
         "digest": digest,
         "name": name,

@@ -9,6 +9,7 @@ from pipeline.errors import ScoreError
 from pipeline.score.core import CoreEntry, Stratum, check_plan, choose_core
 from pipeline.tables import make_table
 from pipeline.workspace import StageSummary
+from schemas.parameters import RuleCore
 from schemas.release import PlannedTask
 from schemas.results import CellStatus, CoreTask, Coverage, Reason, Score, Selection
 from schemas.taskset import PORTFOLIOS, Task
@@ -139,8 +140,8 @@ def _core(
     for task in tasks.values():
         if task.family in parameters.score.families:
             strata.setdefault(Stratum(task.panel, task.family.value), []).append(task.task_id)
-    if parameters.score.core.source == "rule":
-        core = parameters.score.core
+    core = parameters.score.core
+    if isinstance(core, RuleCore):
         return choose_core(strata, valid, core.context, core.size), {}
     plan: Table[PlannedTask] = workspace.read("release", PlannedTask)
     planned = [CoreEntry(Stratum(p.panel, p.family), p.position, p.task_id) for p in plan.rows()]

@@ -114,7 +114,10 @@ def dishes_digest(version: int) -> str:
 
 def _check_version(version: int) -> None:
     if version not in VERSIONS:
-        raise _refuse(f"a starter version: {VERSIONS}", str(version), "starter release")
+        known = " or ".join(map(str, VERSIONS))
+        raise ReleaseError(
+            f"version {known}", str(version), "starter release", "Set a version that there is."
+        )
 
 
 def _holds(row: dict[str, str], version: int, where: str) -> bool:

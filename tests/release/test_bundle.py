@@ -1,0 +1,269 @@
+"""The bundle reader: what a sound bundle gives, and one clear line for every unsound one."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.errors import ReleaseError
+from pipeline.identity import table_root
+from pipeline.release.bundle import read_bundle
+from pipeline.tables import make_table
+from schemas.release import CUISINES, Direction, Ingredient
+from tests.shared import SHARED, needs_shared
+
+TAGS = """\
+node_id,name,food_group,primary_category,is_vegetarian,is_vegan,cuisine_region,nova_level
+1,miso,Legume,Legume,True,True,Japanese,3.0
+2,butter,Dairy,Dairy,True,False,universal,
+3,basil,Herb,Herb,True,True,Mediterranean;Southeast_Asian,1
+"""
+EMBEDDINGS = """\
+node_id,dim_0,dim_1
+3,0.5,-1.0
+1,1.0,0.25
+2,0.0,2.0
+"""
+
+
+def write_directions(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    np.savez(path, **arrays)
+
+
+def directions() -> dict[str, np.ndarray]:
+    return {cuisine: np.array([1.0, i + 1], dtype="<f4") for i, cuisine in enumerate(CUISINES)}
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    (tmp_path / "ingredient_tags.csv").write_text(TAGS, encoding="utf-8")
+    (tmp_path / "embeddings.csv").write_text(EMBEDDINGS, encoding="utf-8")
+    write_directions(tmp_path / "supervised_directions.npz", directions())
+    return tmp_path
+
+
+def root_of(folder: Path) -> str:
+    return make_table(Ingredient, read_bundle(folder).ingredients).root
+
+
+def test_rows_are_joined_by_node_id(bundle: Path) -> None:
+    content = read_bundle(bundle)
+    basil = next(item for item in content.ingredients if item.name == "basil")
+    assert basil == Ingredient(
+        name="basil",
+        node_id=3,
+        category="Herb",
+        regions=("Southeast_Asian", "Mediterranean"),
+        vegetarian=True,
+        vegan=True,
+        nova=1,
+        vector=np.array([0.5, -1.0], dtype="<f4").tobytes(),
+    )
+    assert [item.nova for item in content.ingredients] == [3, None, 1]
+    assert {d.cuisine for d in content.directions} == set(CUISINES)
+    assert content.directions[0] == Direction(
+        cuisine="Japanese", vector=np.array([1.0, 1.0], dtype="<f4").tobytes()
+    )
+
+
+def test_order_of_rows_and_columns_changes_nothing(bundle: Path) -> None:
+    before = root_of(bundle)
+    for name in ("ingredient_tags.csv", "embeddings.csv"):
+        head, *rows = (bundle / name).read_text(encoding="utf-8").splitlines()
+        (bundle / name).write_text("\n".join([head, *reversed(rows)]) + "\n", encoding="utf-8")
+    columns = [
+        line.split(",") for line in (bundle / "ingredient_tags.csv").read_text().splitlines()
+    ]
+    turned = "\n".join(",".join(reversed(fields)) for fields in columns)
+    (bundle / "ingredient_tags.csv").write_text(turned + "\n", encoding="utf-8")
+    assert root_of(bundle) == before
+
+
+def test_every_tag_and_coordinate_counts(bundle: Path) -> None:
+    roots = {root_of(bundle)}
+    for name, old, new in (
+        ("ingredient_tags.csv", "3.0", "2.0"),
+        ("ingredient_tags.csv", "True,False,universal", "False,False,universal"),
+        ("ingredient_tags.csv", "Mediterranean;Southeast_Asian", "Mediterranean"),
+        ("ingredient_tags.csv", "Herb,Herb", "Herb,Spice"),
+        ("embeddings.csv", "0.25", "0.25000003"),
+    ):
+        text = (bundle / name).read_text(encoding="utf-8")
+        assert old in text
+        (bundle / name).write_text(text.replace(old, new), encoding="utf-8")
+        roots.add(root_of(bundle))
+        (bundle / name).write_text(text, encoding="utf-8")
+    assert len(roots) == 6
+    assert table_root("ingredient", []) not in roots
+
+
+UNSOUND_TAGS = {
+    "missing_column": (TAGS.replace("nova_level", "nova"), "no column nova_level"),
+    "column_twice": (TAGS.replace("food_group", "name"), "a column twice"),
+    "unknown_id": (TAGS.replace("3,basil", "9,basil"), "row 4, node_id.*found 9"),
+    "id_twice": (TAGS.replace("3,basil", "2,basil"), "row 4, node_id.*2 twice"),
+    "id_not_whole": (TAGS.replace("3,basil", "3.5,basil"), "whole number, found '3.5'"),
+    "id_without_tags": (TAGS.rsplit("3,basil", 1)[0], "none for node_id 3"),
+    "name_twice": (TAGS.replace("basil", "miso"), "row 4, name.*'miso'"),
+    "name_missing": (TAGS.replace("basil", ""), "row 4, name"),
+    "unknown_category": (TAGS.replace("Herb,Herb", "Herb,Weed"), "row 4, category.*'Weed'"),
+    "unknown_region": (TAGS.replace("Mediterranean", "Lunar"), "row 4, region.*Lunar"),
+    "region_twice": (TAGS.replace(";Southeast_Asian", ";Mediterranean"), "row 4, region"),
+    "universal_beside_region": (TAGS.replace("Mediterranean", "universal"), "row 4, region"),
+    "region_missing": (TAGS.replace(",Japanese,", ",,"), "row 2, region"),
+    "nova_five": (TAGS.replace("3.0", "5.0"), "row 2, nova.*'5.0'"),
+    "nova_half": (TAGS.replace("3.0", "2.5"), "row 2, nova.*'2.5'"),
+    "vegan_not_vegetarian": (
+        TAGS.replace("True,True,Japanese", "False,True,Japanese"),
+        "row 2, vegan.*vegan but not vegetarian",
+    ),
+    "diet_not_boolean": (TAGS.replace("True,False,univ", "yes,False,univ"), "row 3, vegetarian"),
+    "row_too_short": (TAGS.replace(",3.0", ""), "row 2: expected 8 fields, found 7"),
+    "quote_left_open": (TAGS.replace("miso", '"miso'), "CSV"),
+    "field_too_long": (TAGS.replace("miso", "m" * 20_000), "field larger than field limit"),
+    "no_rows": (TAGS.splitlines()[0] + "\n", "none for node_id 1"),
+    "empty_file": ("", "no column node_id"),
+}
+
+
+@pytest.mark.parametrize("defect", UNSOUND_TAGS)
+def test_unsound_tags_are_refused(bundle: Path, defect: str) -> None:
+    text, says = UNSOUND_TAGS[defect]
+    (bundle / "ingredient_tags.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(ReleaseError, match=f"ingredient_tags.csv.*{says}") as refusal:
+        read_bundle(bundle)
+    assert "\n" not in str(refusal.value)
+
+
+UNSOUND_EMBEDDINGS = {
+    "nan": (EMBEDDINGS.replace("0.25", "nan"), "row 3, dim_1: expected a finite number"),
+    "infinity": (EMBEDDINGS.replace("0.25", "inf"), "row 3, dim_1: expected a finite number"),
+    "beyond_float32": (EMBEDDINGS.replace("0.25", "1e300"), "row 3, vector.*NaN or infinity"),
+    "text": (EMBEDDINGS.replace("0.25", "much"), "row 3, dim_1.*'much'"),
+    "zero_vector": (EMBEDDINGS.replace("0.0,2.0", "0.0,0.0"), "row 4, vector.*all zero"),
+    "rounds_to_zero": (EMBEDDINGS.replace("0.0,2.0", "0.0,1e-60"), "row 4, vector.*all zero"),
+    "id_twice": (EMBEDDINGS.replace("3,0.5", "1,0.5"), "every node_id once"),
+    "row_too_short": (EMBEDDINGS.replace(",0.25", ""), "row 3: expected 3 fields, found 2"),
+    "dimension_missing": (EMBEDDINGS.replace("dim_1", "dim_2"), "other columns"),
+    "no_rows": ("node_id,dim_0\n", "at least one row"),
+    "id_without_embedding": (EMBEDDINGS.replace("3,0.5", "4,0.5"), "row 4, node_id"),
+}
+
+
+@pytest.mark.parametrize("defect", UNSOUND_EMBEDDINGS)
+def test_unsound_embeddings_are_refused(bundle: Path, defect: str) -> None:
+    text, says = UNSOUND_EMBEDDINGS[defect]
+    (bundle / "embeddings.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(ReleaseError, match=says):
+        read_bundle(bundle)
+
+
+def missing_cuisine(path: Path) -> None:
+    arrays = directions()
+    del arrays["Japanese"]
+    write_directions(path, arrays)
+
+
+def unknown_cuisine(path: Path) -> None:
+    write_directions(path, directions() | {"Lunar": np.ones(2, dtype="<f4")})
+
+
+def wrong_length(path: Path) -> None:
+    write_directions(path, directions() | {"Japanese": np.ones(3, dtype="<f4")})
+
+
+def not_finite(path: Path) -> None:
+    write_directions(path, directions() | {"Japanese": np.array([1, np.nan], dtype="<f4")})
+
+
+def zero_direction(path: Path) -> None:
+    write_directions(path, directions() | {"Japanese": np.zeros(2, dtype="<f4")})
+
+
+def whole_numbers(path: Path) -> None:
+    write_directions(path, directions() | {"Japanese": np.ones(2, dtype="<i8")})
+
+
+def pickled_array(path: Path) -> None:
+    np.savez(path, **(directions() | {"Japanese": np.array([{}, {}], dtype=object)}))
+
+
+def pickle_as_file(path: Path) -> None:
+    path.write_bytes(pickle.dumps(directions()))
+
+
+def outside_name(path: Path) -> None:
+    write_directions(path, directions())
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("../evil.npy", b"")
+
+
+def bomb(path: Path) -> None:
+    zeros = io.BytesIO()
+    np.save(zeros, np.zeros(20_000_000, dtype="<f4"))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for cuisine in CUISINES:
+            archive.writestr(f"{cuisine}.npy", zeros.getvalue())
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:200])
+
+
+@pytest.mark.parametrize(
+    ("defect", "says"),
+    [
+        (missing_cuisine, "Japanese.npy"),
+        (unknown_cuisine, "Lunar.npy"),
+        (wrong_length, "Japanese: expected 2 floats"),
+        (not_finite, "Japanese, vector.*NaN"),
+        (zero_direction, "Japanese, vector.*all zero"),
+        (whole_numbers, "Japanese: expected 2 floats, found int64"),
+        (pickled_array, "npz of plain arrays"),
+        (pickle_as_file, "npz of plain arrays"),
+        (outside_name, "../evil.npy"),
+        (bomb, "bytes unpacked"),
+        (cut_short, "npz of plain arrays"),
+    ],
+)
+def test_unsound_directions_are_refused(
+    bundle: Path, defect: Callable[[Path], None], says: str
+) -> None:
+    defect(bundle / "supervised_directions.npz")
+    with pytest.raises(ReleaseError, match=f"supervised_directions.npz.*{says}"):
+        read_bundle(bundle)
+
+
+@pytest.mark.parametrize(
+    "name", ["ingredient_tags.csv", "embeddings.csv", "supervised_directions.npz"]
+)
+def test_missing_linked_and_undecodable_files_are_refused(bundle: Path, name: str) -> None:
+    path = bundle / name
+    path.rename(bundle / "elsewhere")
+    with pytest.raises(ReleaseError, match=f"{name}.*No such file"):
+        read_bundle(bundle)
+    path.symlink_to(bundle / "elsewhere")
+    with pytest.raises(ReleaseError, match=f"{name}.*symbolic link"):
+        read_bundle(bundle)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(ReleaseError, match=f"{name}.*something else"):
+        read_bundle(bundle)
+    path.rmdir()
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ReleaseError, match=name):
+        read_bundle(bundle)
+
+
+@needs_shared
+def test_the_golden_bundle_is_sound() -> None:
+    content = read_bundle(SHARED / "golden" / "bundle")
+    assert len(content.ingredients) == 1325
+    assert len(content.directions) == 8
+    assert {len(item.vector) for item in content.ingredients} == {300 * 4}
