@@ -153,9 +153,10 @@ def report(workspace: Folder = _HERE, as_json: Json = False) -> None:
 @app.command(rich_help_panel=_VIEWS)
 def leaderboard(workspace: Folder = _HERE, as_json: Json = False) -> None:
     """Show the leaderboard of the last run."""
-    from pipeline.report.views import leaderboard_view
+    from pipeline.report.views import leaderboard_view, read_results
 
-    _show(leaderboard_view(_open(workspace)), as_json)
+    opened = _open(workspace)
+    _show(leaderboard_view(opened.parameters, read_results(opened)), as_json)
 
 
 @tasks_app.command("show")

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from pipeline.errors import IdentityError, TableError
 from pipeline.files import parse_json, replacing
-from pipeline.identity import canonical_bytes, digest_bytes, table_root
+from pipeline.identity import canonical_bytes, digest_bytes, row_digest, table_root
 from schemas.record import SAFE_INTEGER, Row
 
 if TYPE_CHECKING:
@@ -138,7 +138,12 @@ def make_table(
 
     ordered = sorted(rows, key=model.key_of)
     schema = model.arrow_schema().remove(0)
-    data = pa.Table.from_pylist([row.model_dump(mode="python") for row in ordered], schema=schema)
+    try:
+        data = pa.Table.from_pylist([row.model_dump() for row in ordered], schema=schema)
+    except (ValueError, OverflowError):  # text that is no Unicode, an integer beyond 64 bits
+        for row in ordered:
+            row_digest(row)  # names the field
+        raise
     _check_keys(model, data)
     digests = row_digests(model, data)
     data = data.add_column(0, model.arrow_schema().field(0), pa.array(digests, pa.string()))
@@ -197,15 +202,14 @@ def read_table(path: Path, model: type[R]) -> Table[R]:
     try:
         _check_keys(model, data)
         digests = row_digests(model, data.drop_columns(["digest"]))
+        recorded = data.column("digest").to_pylist()
     except (TableError, IdentityError) as problem:
         raise _changed(problem.expected, problem.found, path) from problem
     except UnicodeDecodeError as problem:
         raise _changed("text in UTF-8", problem.reason, path) from problem
-    for number, (recorded, found) in enumerate(
-        zip(data.column("digest").to_pylist(), digests, strict=True)
-    ):
-        if recorded != found:
-            raise _changed(f"row {number} with digest {recorded}", found, path)
+    for number, (stated, found) in enumerate(zip(recorded, digests, strict=True)):
+        if stated != found:
+            raise _changed(f"row {number} with digest {stated}", found, path)
     root = table_root(model.kind, digests)
     if root != header.root:
         raise _changed(f"root {header.root}", root, path)
@@ -313,7 +317,7 @@ def _open(path: Path) -> Any:
         )
     try:
         source = pq.ParquetFile(path)
-    except (pa.ArrowException, OSError) as problem:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
         raise _changed("a whole Parquet file", str(problem), path) from problem
     claimed = sum(
         source.metadata.row_group(i).total_byte_size for i in range(source.metadata.num_row_groups)

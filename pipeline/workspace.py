@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
+from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -31,6 +34,10 @@ __all__ = [
 _PARAMETERS_LIMIT = 4 * 2**20
 _TAGS = {("release",): 1, ("freeze",): 1, ("routes",): 2, ("score", "core"): 2}
 """Sections whose shape a tag decides, and where pydantic puts that tag into an error's place."""
+
+_MAX_VALUES = 100_000
+_MAX_DEPTH = 16
+_PLAIN = "Use text, integers, booleans and lists."
 
 R = TypeVar("R", bound="Row")
 
@@ -111,20 +118,20 @@ def parse_parameters(data: bytes, where: str) -> Parameters:
 
     try:
         value: Any = YAML(typ="safe", pure=True).load(data.decode("utf-8"))
-        text = json.dumps(value, allow_nan=False)
     except UnicodeDecodeError as problem:
         raise ParameterError("UTF-8", problem.reason, where, "Save it as UTF-8.") from problem
     except YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        found = str(getattr(problem, "problem", None) or problem)
+        said = str(getattr(problem, "problem", None) or problem)
+        found = said.removeprefix("but ").removeprefix("found ")
         raise ParameterError("YAML", found, f"{where}{line}", "Mend that line.") from problem
-    except (TypeError, ValueError) as problem:
-        raise ParameterError(
-            "plain keys and values", str(problem), where, "Use text, integers, booleans and lists."
-        ) from problem
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as problem:
+        # A tag on a value that it does not fit, an integer of thousands of digits, deep nesting.
+        raise ParameterError("plain keys and values", str(problem), where, _PLAIN) from problem
+    _check_plain(value, where)
     try:
-        return Parameters.model_validate_json(text)
+        return Parameters.model_validate_json(json.dumps(value))
     except ValidationError as problem:
         raise _parameter_error(problem, where) from problem
 
@@ -136,20 +143,61 @@ def release_name(parameters: ReleaseParameters) -> str:
     return parameters.source
 
 
+def _check_plain(document: Any, where: str) -> None:
+    """Refuse what YAML can say and JSON cannot, with its key; anchors may not multiply it."""
+    waiting: deque[tuple[tuple[str, ...], Any]] = deque([((), document)])
+    for number in itertools.count():
+        if not waiting:
+            return
+        place, value = waiting.popleft()
+        spot = f"{where}: {'.'.join(place) or 'top level'}"
+        if number == _MAX_VALUES or len(place) > _MAX_DEPTH:
+            expected = f"at most {_MAX_VALUES:,} values, {_MAX_DEPTH} levels deep"
+            raise ParameterError(expected, "more", spot, "Write a smaller file.")
+        if isinstance(value, dict):
+            odd = next((key for key in value if not _is_text(key)), None)
+            if odd is not None or None in value:
+                raise ParameterError("a key that is text", repr(odd), spot, "Put it in quotes.")
+            waiting.extend(((*place, key), item) for key, item in value.items())
+        elif isinstance(value, list):
+            waiting.extend(((*place, str(i)), item) for i, item in enumerate(value))
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise ParameterError("a finite number", str(value), spot, _PLAIN)
+        elif not (value is None or isinstance(value, int | float) or _is_text(value)):
+            found = f"{type(value).__name__} {value!r}"
+            raise ParameterError("a plain value", found, spot, f"{_PLAIN} Put text in quotes.")
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value is text that UTF-8 can hold."""
+    return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
+
+
 def _parameter_error(problem: ValidationError, where: str) -> ParameterError:
-    """The first fault that pydantic found, as one line that names its key."""
-    first = problem.errors()[0]
+    """One of the faults that pydantic found, as one line that names its key.
+
+    An unknown key goes first: where a key is misspelt, another is missing because of it.
+    """
+    faults = problem.errors()
+    first = next((fault for fault in faults if fault["type"] == "extra_forbidden"), faults[0])
     place = [str(part) for part in first["loc"]]
     tag = next((at for section, at in _TAGS.items() if place[: len(section)] == list(section)), 0)
     if 0 < tag < len(place):
         del place[tag]
-    expected = first["msg"][:1].lower() + first["msg"][1:]
+    said = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    expected = said[:1].lower() + said[1:]
+    context = first.get("ctx", {})
     if first["type"] == "extra_forbidden":
         expected, found = "a known key", f"unknown key {place[-1]!r}"
     elif first["type"] == "missing":
         expected, found = f"a key {place[-1]!r}", "none"
+    elif first["type"] == "union_tag_not_found":
+        expected, found = f"a key {context['discriminator']}", "none"
+    elif first["type"] == "union_tag_invalid":
+        place.append(context["discriminator"].strip("'"))
+        expected, found = f"one of {context['expected_tags']}", repr(context["tag"])
     else:
         found = json.dumps(first["input"], default=str)
-    more = len(problem.errors()) - 1
+    more = len(faults) - 1
     remedy = "Mend params.yaml and run again." + (f" ({more} more like it.)" if more else "")
     return ParameterError(expected, found, f"{where}: {'.'.join(place) or 'top level'}", remedy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from schemas.record import Count, Digest, Record
 from schemas.taskset import Family
@@ -40,6 +40,16 @@ Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")]
 Share = Annotated[int, Field(ge=0, le=10_000)]
+
+
+def _each_once(families: tuple[Family, ...]) -> tuple[Family, ...]:
+    if len(set(families)) != len(families):
+        message = "every family once"
+        raise ValueError(message)
+    return families
+
+
+Families = Annotated[tuple[Family, ...], Field(min_length=1), AfterValidator(_each_once)]
 ContractName = Literal["selection-set-v3", "selection-set-v4"]
 
 
@@ -93,18 +103,25 @@ class FreezeParameters(Record):
 
     source: Literal["compiled"]
     panels: Annotated[dict[Slug, PanelParameters], Field(min_length=1)]
-    families: Annotated[tuple[Family, ...], Field(min_length=1)]
+    families: Families
     quota: Annotated[int, Field(ge=1, le=10_000)]
     category_cap: Annotated[int, Field(ge=1)]
     minimum_categories: Annotated[int, Field(ge=1, le=14)]
     excluded_anchors: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _prefixes_differ(self) -> FreezeParameters:
+        if len({panel.prefix for panel in self.panels.values()}) != len(self.panels):
+            message = "a prefix of its own for every panel, since it names the panel's tasks"
+            raise ValueError(message)
+        return self
 
 
 class PublishedFreeze(Record):
     """A published release's tasks, as they are; only those of `families`."""
 
     source: Literal["published"]
-    families: Annotated[tuple[Family, ...], Field(min_length=1)]
+    families: Families
 
 
 class Policy(StrEnum):
@@ -210,7 +227,7 @@ class PlanCore(Record):
 class ScoreParameters(Record):
     """The ranked families and the common core."""
 
-    families: Annotated[tuple[Family, ...], Field(min_length=1)]
+    families: Families
     core: Annotated[RuleCore | PlanCore, Field(discriminator="source")]
 
 

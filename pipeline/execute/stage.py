@@ -66,12 +66,10 @@ def run(workspace: Workspace, slug: str, progress: Progress = silent) -> StageSu
 
 
 def _hydrate(ledger: Ledger, sealed: Path) -> None:
-    """Take every sealed response into the ledger, each digest checked."""
+    """Take every sealed response into the ledger, each digest of both checked before any ask."""
+    stored = {response.request_digest: response for response in ledger.responses()}
     if sealed.exists() or sealed.is_symlink():
-        known = ledger.keys()
-        responses = read_table(sealed, Response).rows()
-        stored = {r.request_digest: r for r in ledger.responses()} if known else {}
-        for response in responses:
+        for response in read_table(sealed, Response).rows():
             if stored.get(response.request_digest) != response:
                 ledger.add(response)
 

@@ -26,7 +26,7 @@ def run(workspace: Workspace) -> StageSummary:
         A table is missing or damaged, or the disk refuses.
     """
     results = read_results(workspace)
-    view = leaderboard_view(workspace)
+    view = leaderboard_view(workspace.parameters, results)
     maps = diagnostics_grid(workspace.read("freeze", Diagnostic).rows())
     view = view._replace(grids=(*view.grids, maps))
     files = {

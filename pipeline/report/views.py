@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipeline.workspace import Workspace
+    from schemas.parameters import Parameters
 
 __all__ = [
     "Grid",
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 _PREFIX = 8
+_SEES_MAP = "†"
 
 
 class Grid(NamedTuple):
@@ -77,30 +79,31 @@ def read_results(workspace: Workspace) -> Results:
     )
 
 
-def leaderboard_view(workspace: Workspace) -> View:
+def leaderboard_view(parameters: Parameters, results: Results) -> View:
     """The leaderboard, the unranked references, and every route's denominators."""
-    results = read_results(workspace)
-    grids = [
-        Grid("", _STANDING_HEADINGS, tuple(_standing(s, results) for s in results.standings),
-             frozenset({0, 1, 3, 4, 5, *range(7, 12)})),
-        Grid("Denominators, all frozen tasks", _COVERAGE_HEADINGS,
-             tuple(_coverage(slug, counts) for slug, counts in results.coverage.items()),
-             frozenset(range(1, len(_COVERAGE_HEADINGS) - 1))),
-    ]  # fmt: skip
-    if results.references:
-        grids.insert(1, Grid(
-            "Unranked references", ("route", "score", "core tasks answered"),
-            tuple(
-                (r.label, score(r.score_microbps) if r.score_microbps is not None else "none",
-                 f"{r.covered} of {r.tasks}")
-                for r in results.references
-            ),
-            frozenset({1, 2}),
-        ))  # fmt: skip
-    notes = _leaderboard_notes(results)
-    return View(
-        workspace.parameters.report.title, tuple(grids), tuple(notes), leaderboard_document(results)
+    standings = Grid(
+        "",
+        ("rank", "group", "route", "score", "95% band", "ranks", "above chance (Holm p)"),
+        tuple(_standing(s, results, parameters) for s in results.standings),
+        frozenset({0, 1, 3, 4, 5}),
     )
+    references = Grid(
+        "Unranked references",
+        ("route", "score", "core tasks answered"),
+        tuple(_reference(row, parameters) for row in results.references),
+        frozenset({1, 2}),
+    )
+    coverage = Grid(
+        "Denominators, all frozen tasks",
+        ("route", "expected", "completed", "parsed", "failed", "missing", "unparseable"),
+        tuple(_coverage(slug, counts) for slug, counts in results.coverage.items()),
+        frozenset(range(1, 6)),
+    )
+    grids = (standings, references, coverage) if results.references else (standings, coverage)
+    notes = (*_leaderboard_notes(results), *_route_notes(results, parameters))
+    document = leaderboard_document(results)
+    taskset = f"Task set {results.inference.taskset_digest}"
+    return View(parameters.report.title, grids, (*notes, taskset), document)
 
 
 def _leaderboard_notes(results: Results) -> list[str]:
@@ -124,7 +127,25 @@ def _leaderboard_notes(results: Results) -> list[str]:
         f"rank rho {_correlation(a.spearman_ppb)}."
         for a in results.agreements
     ]
-    return [scale, bands, groups, *panels, f"Task set {inference.taskset_digest}"]
+    return [scale, bands, groups, *panels]
+
+
+def _route_notes(results: Results, parameters: Parameters) -> list[str]:
+    """What to know of single routes: who saw the scores, and what another parser would read."""
+    notes = []
+    if any(route.sees_map for route in parameters.routes.values()):
+        notes.append(f"{_SEES_MAP} is shown the scores before it answers: it calibrates, it does not compete.")
+    more = {
+        slug: counts["alternative_parsed"] - counts["parsed"]
+        for slug, counts in results.coverage.items()
+    }
+    gains = ", ".join(f"{slug} {count:+d}" for slug, count in more.items() if count)
+    alternative = parameters.parse.alternative
+    notes.append(
+        f"Parsed under {parameters.parse.contract}; {alternative} would read "
+        f"{gains or 'the same answers'}."
+    )
+    return notes
 
 
 def leaderboard_document(results: Results) -> dict[str, Any]:
@@ -244,32 +265,31 @@ def diagnostics_grid(diagnostics: Sequence[Diagnostic]) -> Grid:
     )  # fmt: skip
 
 
-_STANDING_HEADINGS = (
-    "rank", "group", "route", "score", "95% band", "ranks", "above chance (Holm p)",
-)  # fmt: skip
-_COVERAGE_HEADINGS = (
-    "route",
-    "expected",
-    "completed",
-    "parsed",
-    "failed",
-    "missing",
-    "unparseable",
-)
-
-
-def _standing(standing: rows.Standing, results: Results) -> tuple[str, ...]:
+def _standing(standing: rows.Standing, results: Results, parameters: Parameters) -> tuple[str, ...]:
     chance = results.chance[standing.slug]
     holm = p_value(chance.holm_numerator, chance.p_denominator)
     return (
         str(standing.rank),
         str(standing.group),
-        standing.label,
+        _marked(standing.slug, standing.label, parameters),
         score(standing.score_microbps),
         f"{score(standing.band_low_microbps)} - {score(standing.band_high_microbps)}",
         f"{standing.rank_low}-{standing.rank_high}",
         f"{'yes' if chance.above_chance else 'no'} ({holm})",
     )
+
+
+def _reference(row: rows.Reference, parameters: Parameters) -> tuple[str, ...]:
+    return (
+        _marked(row.slug, row.label, parameters),
+        "none" if row.score_microbps is None else score(row.score_microbps),
+        f"{row.covered} of {row.tasks}",
+    )
+
+
+def _marked(slug: str, label: str, parameters: Parameters) -> str:
+    """A route's label, marked where the route is shown the scores."""
+    return f"{label} {_SEES_MAP}" if parameters.routes[slug].sees_map else label
 
 
 def _coverage(slug: str, counts: Counter[str]) -> tuple[str, ...]:

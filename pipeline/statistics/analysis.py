@@ -32,7 +32,6 @@ from pipeline.statistics.multiplicity import ranking_groups
 from pipeline.statistics.panels import panel_agreements, panel_scores
 from pipeline.statistics.results import Analysis, Standing
 from pipeline.statistics.streams import MAX_ENUMERATED_CLUSTERS, open_stream
-from pipeline.statistics.workers import single_threaded_blas
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,11 +133,9 @@ def analyse(matrix: ScoreMatrix, settings: Settings, progress: Progress | None =
     weights = common_weights(matrix.family_sizes)
     scores = _scores(matrix.scores_bps, matrix, weights)
     steps = _Steps(progress, _work(matrix, settings, stream))
-    with single_threaded_blas() as assured:
-        threads = settings.threads if assured else 1
-        run = _Run(matrix, weights, settings, stream, steps, product_threads=threads)
-        resampling = run.resample(scores)
-        tests = run.test()
+    run = _Run(matrix, weights, settings, stream, steps)
+    resampling = run.resample(scores)
+    tests = run.test()
     pairs = build_contrasts(
         matrix, weights, pair_fans(matrix.models), resampling.pairs, tests.pairs
     )
@@ -158,18 +155,13 @@ def analyse(matrix: ScoreMatrix, settings: Settings, progress: Progress | None =
 
 @dataclass(frozen=True)
 class _Run:
-    """The steps that draw, with what they all need.
-
-    Steps that are matrix products before all take `product_threads`, since the BLAS library may
-    bring threads of its own.
-    """
+    """The steps that draw, with what they all need."""
 
     matrix: ScoreMatrix
     weights: FamilyWeights
     settings: Settings
     stream: DrawStream
     steps: _Steps
-    product_threads: int | None
 
     def resample(self, scores: Sequence[Fraction]) -> _Resampling:
         """One bootstrap for everything, or a second one for pairs when the stream asks for it."""
@@ -208,7 +200,7 @@ class _Run:
             role,
             draws=draws,
             block=self.settings.block,
-            threads=self.product_threads,
+            threads=self.settings.threads,
             progress=self.steps.begin(draws),
         )
 
@@ -229,7 +221,7 @@ class _Run:
             role,
             draws=self.settings.sign_draws,
             block=self.settings.block,
-            threads=self.product_threads,
+            threads=self.settings.threads,
             progress=self.steps.begin(_sign_rows(self.matrix, self.settings)),
         )
 

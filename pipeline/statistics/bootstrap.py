@@ -19,6 +19,7 @@ from pipeline.statistics.exact import (
     UPPER,
     matmul_dtype,
     order_statistics,
+    product,
     quantile,
     round_fraction,
     sample_sd,
@@ -31,9 +32,8 @@ from pipeline.statistics.workers import run_jobs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from pipeline.progress import Progress
+    from pipeline.statistics.exact import Real
     from pipeline.statistics.matrix import IntArray, ScoreMatrix
     from pipeline.statistics.streams import DrawStream, Page, Role
 
@@ -71,10 +71,13 @@ class Spread(NamedTuple):
 
 
 class _Design(NamedTuple):
-    """What a page of counts is multiplied with: sums (C, F*rows) and sizes (C, F)."""
+    """What a page of counts is multiplied with, shape (C, F * (rows + 1)).
 
-    sums: NDArray[np.float32 | np.float64]
-    sizes: NDArray[np.float32 | np.float64]
+    For each family the sums of all rows over a cluster's tasks, then the number of these tasks.
+    """
+
+    table: Real
+    families: int
 
 
 def resampled_scores(
@@ -116,8 +119,8 @@ def resampled_scores(
     """
     sizes = matrix.cluster_family_sizes()
     dtype = matmul_dtype(matrix.clusters * int(sizes.max()) * MAX_SCORE_BPS)
-    sums = matrix.cluster_family_sums().reshape(matrix.clusters, -1)
-    design = _Design(sums.astype(dtype), sizes.astype(dtype))
+    table = np.concatenate([matrix.cluster_family_sums(), sizes[:, :, None]], axis=2)
+    design = _Design(table.reshape(matrix.clusters, -1).astype(dtype), matrix.families)
     scores = np.empty((matrix.models + 1, draws), dtype=np.int64)
     pages = stream.bootstrap(sizes, draws, role)
     done = 0
@@ -132,21 +135,20 @@ def _fill(page: Page, design: _Design, scores: IntArray, block: int) -> int:
     """Write one page's scores into its columns; returns the number of its replicates."""
     counts = page.draw()
     for first in range(0, page.rows, block):
-        part = counts[first : first + block].astype(design.sums.dtype, copy=False)
+        part = counts[first : first + block].astype(design.table.dtype, copy=False)
         place = page.start + first
         scores[:, place : place + len(part)] = _scores(part, design).T
     return page.rows
 
 
-def _scores(counts: NDArray[np.float32 | np.float64], design: _Design) -> IntArray:
+def _scores(counts: Real, design: _Design) -> IntArray:
     """Scores of (block, rows) in 10^-9 basis points; families are added in their order."""
-    families = design.sizes.shape[1]
-    sums = (counts @ design.sums).reshape(len(counts), families, -1)
-    sizes = (counts @ design.sizes).astype(np.float64)
-    total = np.divide(sums[:, 0], sizes[:, :1], dtype=np.float64)
-    for family in range(1, families):
-        total += np.divide(sums[:, family], sizes[:, family, None], dtype=np.float64)
-    total /= families
+    found = product(counts, design.table).reshape(len(counts), design.families, -1)
+    sums, sizes = found[..., :-1], found[..., -1:]
+    total = np.divide(sums[:, 0], sizes[:, 0], dtype=np.float64)
+    for family in range(1, design.families):
+        total += np.divide(sums[:, family], sizes[:, family], dtype=np.float64)
+    total /= design.families
     return to_units(total, NANO)
 
 

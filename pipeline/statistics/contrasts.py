@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pipeline.statistics.exact import NANO, to_units
+from pipeline.statistics.exact import NANO, product, to_units
 from pipeline.statistics.fans import fan_rows, fan_slices
 from pipeline.statistics.multiplicity import holm, resolved
 from pipeline.statistics.results import Contrasts
@@ -103,8 +103,8 @@ def effect_sizes(scores: IntArray, left: IntArray, right: IntArray) -> EffectSiz
     """
     tasks = scores.shape[1]
     # A ScoreMatrix is small enough for sums of squares to be exact in float64.
-    products = scores.astype(np.float64)
-    gram = (products @ products.T).astype(np.int64)
+    real = scores.astype(np.float64)
+    gram = product(real, real.T).astype(np.int64)
     squares = np.diagonal(gram)
     sums = scores.sum(axis=1)
     first = sums[left] - sums[right]

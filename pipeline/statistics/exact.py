@@ -15,13 +15,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.errors import StatisticsError
 from pipeline.statistics.matrix import MAX_SCORE_BPS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from pipeline.statistics.matrix import IntArray
 
 __all__ = [
@@ -30,19 +29,26 @@ __all__ = [
     "UPPER",
     "FamilyWeights",
     "OrderStatistics",
+    "Real",
     "common_weights",
     "interpolate",
     "matmul_dtype",
     "order_statistics",
+    "product",
     "quantile",
     "round_fraction",
     "sample_sd",
     "to_units",
 ]
 
+Real = NDArray[np.float32 | np.float64]
+
 NANO = 1_000_000_000
 LOWER = Fraction(1, 40)
 UPPER = Fraction(39, 40)
+# OpenBLAS takes products of up to 2^18 multiplications on the calling thread (interface/gemm.c).
+_PIECE = 2**18
+_PIECE_ROWS = 16
 _EXACT_FLOAT32 = 2**24
 _EXACT_FLOAT64 = 2**53
 _SPLIT_BITS = 22
@@ -109,6 +115,30 @@ def matmul_dtype(bound: int) -> type[np.float32 | np.float64]:
     if bound < _EXACT_FLOAT64:
         return np.float64
     raise _too_large(bound)
+
+
+def product(left: Real, right: Real) -> Real:
+    """Matrix product of whole numbers, in pieces that a BLAS library computes without threads.
+
+    The library's threads wait actively: next to threads of ours, or other programs on the machine,
+    they make small products several times slower. Pages of draws are what runs in parallel here.
+
+    Parameters
+    ----------
+    left, right
+        Shapes (n, k), C-contiguous, and (k, m), of one float type that `matmul_dtype` gave.
+    """
+    count, inner = left.shape
+    columns = max(1, _PIECE // (_PIECE_ROWS * inner))
+    whole = count - count % _PIECE_ROWS
+    found = np.empty((count, right.shape[1]), dtype=left.dtype)
+    stack = left[:whole].reshape(-1, _PIECE_ROWS, inner)
+    stacked = found[:whole].reshape(-1, _PIECE_ROWS, right.shape[1])
+    for first in range(0, right.shape[1], columns):
+        part = slice(first, first + columns)
+        np.matmul(stack, right[:, part], out=stacked[..., part])
+        np.matmul(left[whole:], right[:, part], out=found[whole:, part])
+    return found
 
 
 def to_units(values: NDArray[np.float64], unit: int) -> IntArray:

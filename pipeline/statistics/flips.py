@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pipeline.statistics.exact import matmul_dtype
+from pipeline.statistics.exact import matmul_dtype, product
 from pipeline.statistics.fans import fan_slices
 from pipeline.statistics.matrix import MAX_SCORE_BPS
 from pipeline.statistics.streams import MAX_ENUMERATED_CLUSTERS, enumerate_signs
@@ -23,10 +23,8 @@ from pipeline.statistics.workers import run_jobs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from pipeline.progress import Progress
-    from pipeline.statistics.exact import FamilyWeights
+    from pipeline.statistics.exact import FamilyWeights, Real
     from pipeline.statistics.fans import Fan
     from pipeline.statistics.matrix import IntArray, ScoreMatrix
     from pipeline.statistics.streams import DrawStream, Page, Role
@@ -67,10 +65,10 @@ class FlipCounts(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    """Weighted sums of rows: per cluster, shape (rows, C), and in all, shape (rows,)."""
+    """Weighted sums of rows: per cluster, shape (C, rows), and in all, shape (rows,)."""
 
-    clusters: NDArray[np.float32 | np.float64]
-    totals: NDArray[np.float32 | np.float64]
+    clusters: Real
+    totals: Real
 
 
 def flip_counts(
@@ -121,8 +119,8 @@ def flip_counts(
 
 def _weighted_sums(matrix: ScoreMatrix, weights: FamilyWeights) -> _Sums:
     dtype = matmul_dtype(weights.denominator * MAX_SCORE_BPS)
-    clusters = np.einsum("cfr,f->rc", matrix.cluster_family_sums(), weights.per_family)
-    return _Sums(np.ascontiguousarray(clusters).astype(dtype), clusters.sum(axis=1).astype(dtype))
+    clusters = np.einsum("cfr,f->cr", matrix.cluster_family_sums(), weights.per_family)
+    return _Sums(clusters.astype(dtype), clusters.sum(axis=0).astype(dtype))
 
 
 def _page_counts(page: Page, sums: _Sums, fans: Sequence[Fan], block: int) -> FlipCounts:
@@ -131,7 +129,7 @@ def _page_counts(page: Page, sums: _Sums, fans: Sequence[Fan], block: int) -> Fl
     for first in range(0, page.rows, block):
         part = bits[first : first + block].astype(sums.totals.dtype)
         # A sign is 2 * bit - 1; doubling the sum instead spares a pass over all signs.
-        flipped[:, first : first + len(part)] = 2 * (sums.clusters @ part.T)
+        flipped[:, first : first + len(part)] = 2 * product(part, sums.clusters).T
     flipped -= sums.totals[:, None]
     extreme = np.empty(sum(fan.stop - fan.start for fan in fans), dtype=np.int64)
     for fan, place in zip(fans, fan_slices(fans), strict=True):
@@ -139,9 +137,7 @@ def _page_counts(page: Page, sums: _Sums, fans: Sequence[Fan], block: int) -> Fl
     return FlipCounts(extreme, page.rows, exact=False)
 
 
-def _fan_counts(
-    flipped: NDArray[np.float32 | np.float64], totals: NDArray[np.float32 | np.float64], fan: Fan
-) -> IntArray:
+def _fan_counts(flipped: Real, totals: Real, fan: Fan) -> IntArray:
     """Extreme counts of one fan, shape (spokes,)."""
     counts = np.empty(fan.stop - fan.start, dtype=np.int64)
     observed = np.abs(totals[fan.start : fan.stop] - totals[fan.hub])

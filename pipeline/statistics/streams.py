@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import StatisticsError
 from pipeline.identity import canonical_bytes
+from pipeline.statistics.exact import product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -205,7 +206,7 @@ def _binary_rows(start: int, rows: int, clusters: int) -> Bits:
 
 def _with_every_family(counts: Counts, present: Counts) -> Counts:
     """The replicates (rows) in which every family has a task."""
-    whole = np.all(counts @ present > 0, axis=1)
+    whole = np.all(product(counts, present) > 0, axis=1)
     return counts if whole.all() else counts[whole]
 
 

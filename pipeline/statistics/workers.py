@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
-import importlib.util
 import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
 
-__all__ = ["run_jobs", "single_threaded_blas"]
+__all__ = ["run_jobs"]
 
 Result = TypeVar("Result")
 
@@ -50,18 +47,3 @@ def run_jobs(jobs: Iterable[Callable[[], Result]], threads: int | None) -> Itera
             yield window.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-@contextlib.contextmanager
-def single_threaded_blas() -> Iterator[bool]:
-    """A context in which a matrix product takes one thread; yields whether that is assured.
-
-    The BLAS library's own threads wait actively and would compete with those of `run_jobs` for the
-    same processors. Restraining them takes the optional package `threadpoolctl`. Only speed is at
-    stake: products of whole numbers are exact either way.
-    """
-    if importlib.util.find_spec("threadpoolctl") is None:
-        yield False
-        return
-    with importlib.import_module("threadpoolctl").threadpool_limits(limits=1, user_api="blas"):
-        yield True

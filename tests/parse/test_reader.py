@@ -15,7 +15,16 @@ from tests.shared import SHARED, needs_shared
 
 STRICT = CONTRACTS["selection-set-v3"]
 FORGIVING = CONTRACTS["selection-set-v4"]
-CHOICES = ("miso", "butter", "oregano", "cream", "basil", "tomato_paste", "black_pepper", "salt_cod")
+CHOICES = (
+    "miso",
+    "butter",
+    "oregano",
+    "cream",
+    "basil",
+    "tomato_paste",
+    "black_pepper",
+    "salt_cod",
+)
 
 
 def strict(answer: str | None) -> Reading:

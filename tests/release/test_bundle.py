@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import zipfile
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,6 +16,10 @@ from pipeline.release.bundle import read_bundle
 from pipeline.tables import make_table
 from schemas.release import CUISINES, Direction, Ingredient
 from tests.shared import SHARED, needs_shared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 TAGS = """\
 node_id,name,food_group,primary_category,is_vegetarian,is_vegan,cuisine_region,nova_level

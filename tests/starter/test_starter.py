@@ -6,12 +6,12 @@ import csv
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from pipeline.errors import ReleaseError
-from pipeline.release.bundle import ReleaseContent
 from pipeline.release.starter import DIMENSIONS, GRID, TrainedSpace, learn_space, read_starter
 from pipeline.starter import (
     FOLDER,
@@ -23,6 +23,9 @@ from pipeline.starter import (
 )
 from pipeline.tables import make_table
 from schemas.release import CORE_CATEGORIES, CUISINES, Ingredient
+
+if TYPE_CHECKING:
+    from pipeline.release.bundle import ReleaseContent
 
 _FACTS_FILE = Path(__file__).parent / "culinary_facts.csv"
 FACTS = [

@@ -1,0 +1,224 @@
+"""Statistics of 27 models x 534 tasks: this project's code against a plain implementation.
+
+Run ``python -m benchmarks.statistics``. Both do the same work on the same random scores (50,000
+bootstrap replicates, 100,000 sign rows, all 351 pairs with intervals), each in a process of its
+own, several times; the best time counts. Memory is how far the peak rises above the peak before.
+The plain implementation is NumPy as one would first write it: library draws in batches, float64
+throughout, one pair at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pipeline.statistics import ScoreMatrix
+
+MODELS, TASKS, FAMILIES = 27, 534, 3
+REPLICATES, SIGN_ROWS = 50_000, 100_000
+SEED = 20_260_820
+
+
+class Plain(NamedTuple):
+    """What the plain implementation finds; score units, pairs i < j in order."""
+
+    scores: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    intervals: NDArray[np.float64]
+    bands: NDArray[np.float64]
+    ranks: NDArray[np.float64]
+    pair_intervals: list[NDArray[np.float64]]
+    effect_sizes: list[float]
+    p_values: NDArray[np.float64]
+    holm: NDArray[np.float64]
+
+
+class Measurement(NamedTuple):
+    """Seconds, megabytes above the start, and a few results to compare."""
+
+    seconds: float
+    megabytes: float
+    errors: list[float]
+    p_values: list[float]
+
+
+def make_matrix(models: int) -> ScoreMatrix:
+    """Random scores with differences between models, one cluster per task."""
+    import numpy as np
+
+    from pipeline.statistics import ScoreMatrix
+
+    rng = np.random.default_rng(SEED)
+    skill = np.linspace(8500, 3500, models)[:, None]
+    scores = np.clip(skill + rng.normal(0, 2500, size=(models, TASKS)), 0, 10_000)
+    tasks = range(TASKS)
+    return ScoreMatrix.from_labels(
+        scores.astype(np.int64),
+        np.full(TASKS, 3100),
+        [f"family {task % FAMILIES}" for task in tasks],
+        [f"panel {task // (TASKS // 2)}" for task in tasks],
+        [f"anchor {task}" for task in tasks],
+    )
+
+
+def run_ours(matrix: ScoreMatrix) -> tuple[list[float], list[float]]:
+    from pipeline.statistics import Settings, analyse
+
+    settings = Settings(seed=SEED, bootstrap_draws=REPLICATES, sign_draws=SIGN_ROWS)
+    found = analyse(matrix, settings)
+    errors = [standing.se_nanobps * 1e-11 for standing in found.standings]
+    return errors, (found.pairs.p_numerators / found.pairs.p_denominator).tolist()
+
+
+def run_plain(matrix: ScoreMatrix) -> tuple[list[float], list[float]]:
+    found = plain_statistics(matrix)
+    return found.errors.tolist(), found.p_values.tolist()
+
+
+def plain_statistics(matrix: ScoreMatrix) -> Plain:
+    """Everything the report needs, written down as the method is described."""
+    import numpy as np
+
+    rows = matrix.rows_bps / 100
+    weights = 1 / (matrix.families * matrix.family_sizes[matrix.family])
+    scores = rows @ weights
+    resampled = _plain_bootstrap(matrix, rows)
+    models = resampled[:, :-1]
+    errors = models.std(axis=0, ddof=1)
+    critical = np.percentile(np.max(np.abs(models - scores[:-1]) / errors, axis=1), 95)
+    order = np.argsort(-models, axis=1, kind="stable")
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(1, matrix.models + 1)[None, :], axis=1)
+    rank_ends = np.percentile(ranks, [2.5, 97.5], axis=0)
+    pairs = [(i, j) for i in range(matrix.models) for j in range(i + 1, matrix.models)]
+    chance = [(i, matrix.models) for i in range(matrix.models)]
+    gaps = [rows[i] - rows[j] for i, j in pairs + chance]
+    p_values = _plain_signs(matrix, np.array(gaps) * weights)[: len(pairs)]
+    return Plain(
+        scores=scores,
+        errors=errors,
+        intervals=np.percentile(models, [2.5, 97.5], axis=0),
+        bands=np.stack([scores[:-1] - critical * errors, scores[:-1] + critical * errors]),
+        ranks=np.stack([np.floor(rank_ends[0]), np.ceil(rank_ends[1])]),
+        pair_intervals=[
+            np.percentile(resampled[:, i] - resampled[:, j], [2.5, 97.5]) for i, j in pairs + chance
+        ],
+        effect_sizes=[float(gap.mean() / gap.std(ddof=1)) for gap in gaps],
+        p_values=p_values,
+        holm=_plain_holm(p_values),
+    )
+
+
+def _plain_bootstrap(matrix: ScoreMatrix, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Resampled scores, shape (replicates, rows)."""
+    import numpy as np
+
+    rng = np.random.default_rng(SEED)
+    count = matrix.clusters
+    batches = []
+    for _ in range(REPLICATES // 250):
+        drawn = rng.multinomial(count, [1 / count] * count, size=250)[:, matrix.cluster]
+        means = []
+        for family in range(matrix.families):
+            mask = matrix.family == family
+            taken = drawn[:, mask].astype(np.float64)
+            means.append(taken @ rows[:, mask].T / taken.sum(axis=1, keepdims=True))
+        batches.append(np.mean(means, axis=0))
+    return np.concatenate(batches)
+
+
+def _plain_signs(matrix: ScoreMatrix, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sign-flip p values of contrasts whose weighted task differences are `terms`, shape (P, T)."""
+    import numpy as np
+
+    rng = np.random.default_rng(SEED + 1)
+    observed = np.abs(terms.sum(axis=1)) - 1e-12
+    extreme = np.zeros(len(terms), dtype=np.int64)
+    for _ in range(SIGN_ROWS // 1000):
+        bits = rng.integers(0, 2, size=(1000, matrix.clusters), dtype=np.int8)
+        signs = (2.0 * bits - 1)[:, matrix.cluster]
+        extreme += np.count_nonzero(np.abs(signs @ terms.T) >= observed, axis=0)
+    p_values: NDArray[np.float64] = (1 + extreme) / (1 + SIGN_ROWS)
+    return p_values
+
+
+def _plain_holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+    import numpy as np
+
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.empty_like(p_values)
+    largest = 0.0
+    for place, index in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - place) * float(p_values[index])))
+        adjusted[index] = largest
+    return adjusted
+
+
+RUNS: dict[str, Callable[[ScoreMatrix], tuple[list[float], list[float]]]] = {
+    "ours": run_ours,
+    "plain": run_plain,
+}
+
+
+def measure(name: str, models: int, repeats: int) -> Measurement:
+    """Best of several runs in this process."""
+    matrix = make_matrix(models)
+    before = _peak_bytes()
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        errors, p_values = RUNS[name](matrix)
+        seconds.append(time.perf_counter() - start)
+    return Measurement(min(seconds), (_peak_bytes() - before) / 2**20, errors, p_values)
+
+
+def _peak_bytes() -> int:
+    """Largest resident size so far; the kernel counts kilobytes, but bytes on macOS."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def measure_apart(name: str, models: int, repeats: int) -> Measurement:
+    """`measure` in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.statistics", "--only", name]
+    command += ["--models", str(models), "--repeats", str(repeats)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return Measurement(**json.loads(done.stdout))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--models", type=int, default=MODELS)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", choices=sorted(RUNS), help="measure one, print JSON")
+    options = parser.parse_args()
+    if options.only:
+        print(json.dumps(measure(options.only, options.models, options.repeats)._asdict()))
+        return
+    found = {name: measure_apart(name, options.models, options.repeats) for name in RUNS}
+    ours, plain = found["ours"], found["plain"]
+    print(f"{options.models} models x {TASKS} tasks, {REPLICATES} replicates, {SIGN_ROWS} signs")
+    print(f"{'':8}{'seconds':>10}{'MB above start':>18}")
+    for name, row in found.items():
+        print(f"{name:8}{row.seconds:>10.2f}{row.megabytes:>18.0f}")
+    print(
+        f"{'ratio':8}{plain.seconds / ours.seconds:>10.1f}{plain.megabytes / ours.megabytes:>18.1f}"
+    )
+    gaps = [abs(a / b - 1) for a, b in zip(ours.errors, plain.errors, strict=True)]
+    shifts = [abs(a - b) for a, b in zip(ours.p_values, plain.p_values, strict=True)]
+    print(f"largest difference: SE {max(gaps):.2%}, p {max(shifts):.4f} (different draws)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""A small workspace that runs in this process: the starter release, 16 tasks a panel, few draws."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from pipeline.starter import FOLDER
+from pipeline.workspace import Workspace, open_workspace
+from schemas.taskset import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+__all__ = ["mini_parameters", "mini_workspace", "replay_route", "run_stages"]
+
+
+def mini_parameters() -> dict[str, Any]:
+    """Parameters of a run that takes about a second."""
+    panels = {
+        f"panel_{i}": {"seed": f"mini-{i}", "prefix": f"mini-{i}-", "drop_unscoreable": True}
+        for i in (1, 2)
+    }
+    policy = {"adapter": "policy", "ranked": True}
+    return {
+        "release": {"source": "starter", "path": str(FOLDER), "version": 1},
+        "freeze": {
+            "source": "compiled",
+            "panels": panels,
+            "families": ["substitution", "pairing"],
+            "quota": 2,
+            "category_cap": 24,
+            "minimum_categories": 2,
+            "excluded_anchors": [],
+        },
+        "routes": {
+            "dice": policy | {"policy": "uniform", "seed": 3, "label": "Dice"},
+            "first": policy | {"policy": "first_three", "label": "First three"},
+            "best": policy | {"policy": "optimum", "label": "Best", "ranked": False},
+        },
+        "parse": {"contract": "selection-set-v3", "alternative": "selection-set-v4"},
+        "score": {
+            "families": ["substitution", "pairing"],
+            "core": {"source": "rule", "context": "mini-core", "size": None},
+        },
+        "statistics": {"stream": "blake3", "seed": 1, "bootstrap": 500, "sign_flips": 500},
+        "report": {"title": "Mini"},
+    }
+
+
+def mini_workspace(root: Path, change: Callable[[dict[str, Any]], None] | None = None) -> Workspace:
+    """A folder with `params.yaml` (JSON is YAML), after a change to its parameters."""
+    parameters = mini_parameters()
+    if change:
+        change(parameters)
+    root.mkdir(parents=True, exist_ok=True)
+    (root / "params.yaml").write_text(json.dumps(parameters), encoding="utf-8")
+    return open_workspace(root)
+
+
+def run_stages(workspace: Workspace, *stages: str) -> None:
+    """Run stages in this process, `execute` for every route; all of them where none is named."""
+    from pipeline.execute import stage as execute
+    from pipeline.freeze import stage as freeze
+    from pipeline.parse import stage as parse
+    from pipeline.release import stage as release
+    from pipeline.report import stage as report
+    from pipeline.score import stage as score
+    from pipeline.statistics import stage as statistics
+
+    def execute_all(opened: Workspace) -> None:
+        for slug in opened.parameters.routes:
+            execute.run(opened, slug)
+
+    runners: dict[str, Callable[[Workspace], object]] = {
+        "release": release.run, "freeze": freeze.run, "execute": execute_all, "parse": parse.run,
+        "score": score.run, "statistics": statistics.run, "report": report.run,
+    }  # fmt: skip
+    for stage in stages or tuple(runners):
+        runners[stage](workspace)
+
+
+def replay_route(
+    workspace: Workspace, name: str, lines: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Write a replay file that answers every frozen task, and give its route.
+
+    Tasks without a line of their own get the answer A, B, C.
+    """
+    tasks = workspace.read("freeze", Task).rows()
+    default = {"answer": "FINAL_SELECTION: A, B, C"}
+    rows = [{"task_id": t.task_id} | dict(lines.get(t.task_id, default)) for t in tasks]
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode("utf-8")
+    (workspace.root / name).write_bytes(data)
+    return {
+        "adapter": "replay",
+        "answers": name,
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "label": name,
+        "ranked": True,
+    }

@@ -1,0 +1,168 @@
+"""The leaderboard's files: exact numbers, inert text, fixed bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.report.chart import forest_svg
+from pipeline.report.documents import csv_text, json_text, markdown_text, restore_cell, safe_cell
+from pipeline.report.numbers import bps, fixed, p_value, score
+from pipeline.report.terminal import visible
+from pipeline.report.views import leaderboard_view, read_results, release_view, task_view
+from schemas.results import Chance, Standing
+from tests.mini import mini_workspace, run_stages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipeline.workspace import Workspace
+
+HOSTILE = '=HYPERLINK("x")|<script>alert(1)</script>*b*\u202e\x1b[31m`\\n&amp;'
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    def change(parameters: dict[str, Any]) -> None:
+        parameters["routes"]["dice"]["label"] = HOSTILE
+
+    workspace = mini_workspace(tmp_path_factory.mktemp("report"), change)
+    run_stages(workspace)
+    return workspace
+
+
+@pytest.mark.parametrize(
+    ("microbps", "places", "shown"),
+    [
+        (10_000_000_000, 1, "100.0"),
+        (0, 1, "0.0"),
+        (3_120_082_397, 1, "31.2"),
+        (3_120_082_397, 6, "31.200824"),
+        (5_000_000, 1, "0.0"),
+        (15_000_000, 1, "0.2"),
+        (-5_100_000, 1, "-0.1"),
+        (-1, 1, "0.0"),
+    ],
+)
+def test_scores_are_rounded_half_to_even_from_integers(
+    microbps: int, places: int, shown: str
+) -> None:
+    assert score(microbps, places) == shown
+
+
+def test_other_numbers_have_one_form() -> None:
+    assert bps(10_000) == "100.00"
+    assert bps(Fraction(1, 2)) == "0.00"
+    assert bps(Fraction(3, 2)) == "0.02"
+    assert p_value(1, 100_001) == "<0.0001"
+    assert p_value(10_001, 100_001) == "0.1000"
+    assert p_value(1, 1) == "1.0000"
+    assert fixed(Fraction(5, 2), 0) == "2"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['=HYPERLINK("http://example.invalid","open")', "+1", "-2+3", "@x", "\tx", "\rx", "-0.25"],
+)
+def test_a_text_cell_that_a_spreadsheet_would_run_is_made_text(text: str) -> None:
+    assert safe_cell(text) == f"'{text}"
+    assert restore_cell(safe_cell(text)) == text
+
+
+@given(st.text())
+def test_reading_a_cell_back_restores_any_text(text: str) -> None:
+    assert restore_cell(safe_cell(text)) == text
+    assert not safe_cell(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_csv_holds_the_tables_numbers_and_the_label_as_text(done: Workspace) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text(read_results(done)))))
+    standings = {s.slug: s for s in done.read("statistics", Standing).rows()}
+    chance = {c.slug: c for c in done.read("statistics", Chance).rows()}
+    assert [int(row["rank"]) for row in rows] == [1, 2]
+    for row in rows:
+        standing = standings[row["slug"]]
+        assert Fraction(row["score"]) == round(Fraction(standing.score_microbps, 10**8), 6)
+        assert Fraction(row["band_low"]) == round(Fraction(standing.band_low_microbps, 10**8), 6)
+        assert int(row["chance_holm_p_numerator"]) == chance[row["slug"]].holm_numerator
+        assert restore_cell(row["label"]) == standing.label
+    assert {row["label"] for row in rows} == {f"'{HOSTILE}", "First three"}
+
+
+def test_negative_numbers_stay_numbers_in_csv(done: Workspace) -> None:
+    results = read_results(done)
+    low = results.standings[0].model_copy(update={"pointwise_low_microbps": -25_000_000})
+    text = csv_text(results._replace(standings=(low, *results.standings[1:])))
+    assert next(csv.DictReader(io.StringIO(text)))["pointwise_low"] == "-0.250000"
+
+
+def test_json_is_keyed_by_slug_and_holds_integers(done: Workspace) -> None:
+    document = json.loads(json_text(read_results(done)))
+    assert set(document["leaderboard"]) == {"dice", "first"}
+    assert document["references"]["best"]["score_microbps"] == 10_000_000_000
+    assert not re.search(r"\d\.\d", json_text(read_results(done)).replace(HOSTILE, ""))
+
+
+def test_markdown_shows_hostile_text_and_runs_none_of_it(done: Workspace) -> None:
+    text = markdown_text(leaderboard_view(done.parameters, read_results(done)))
+    assert "<script>" not in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "\\<script\\>" in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in rows[:4]} == {8}
+
+
+def test_the_chart_is_well_formed_and_holds_every_route(done: Workspace) -> None:
+    results = read_results(done)
+    svg = forest_svg(results, HOSTILE)
+    root = ET.fromstring(svg)  # noqa: S314  # made here
+    text = " ".join(root.itertext())
+    assert "First three" in text
+    assert "<script" not in svg
+    assert "http" not in svg.replace("http://www.w3.org/", "")
+    assert svg == forest_svg(results, HOSTILE)
+
+
+def test_visible_text_is_printable() -> None:
+    assert visible("a\tb\x1b\u202e\u200bz") == "a    b\\u001b\\u202e\\u200bz"
+
+
+def test_views_name_what_they_show(done: Workspace) -> None:
+    release = release_view(done)
+    assert release.title == "Release starter@1"
+    assert release.document["ingredients"] == 465
+    assert len(str(release.document["digest"])) == 64
+
+
+def test_a_task_is_found_by_id_and_by_prefix(done: Workspace) -> None:
+    by_id = task_view(done, "mini-1-pairing-001")
+    digest = str(by_id.document["digest"])
+    assert task_view(done, digest) == by_id
+    assert task_view(done, digest[:8].upper()) == by_id
+    assert max(by_id.document["scores_bps"].values()) == 10_000
+
+
+@pytest.mark.parametrize("name", ["nope", "1234567", "", "zzzzzzzz"])
+def test_an_unknown_task_is_refused_with_a_hint(done: Workspace, name: str) -> None:
+    from pipeline.errors import UsageError
+
+    with pytest.raises(UsageError, match="Ids run like mini-1-pairing-001"):
+        task_view(done, name)
+
+
+def test_a_second_report_has_the_same_bytes(done: Workspace, tmp_path: Path) -> None:
+    folder = done.root / "artifacts" / "report"
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    run_stages(done, "report")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert set(before) == {"leaderboard.md", "leaderboard.csv", "leaderboard.json", "forest.svg"}

@@ -1,0 +1,128 @@
+"""The command line: help that teaches, one line for a mistake, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.mini import mini_workspace, run_stages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipeline.workspace import Workspace
+
+COMMANDS = (
+    "release", "release info", "freeze", "execute", "parse", "score", "statistics", "report",
+    "leaderboard", "tasks show",
+)  # fmt: skip
+
+
+def flavourbench(
+    *words: str, cwd: Path | None = None, **env: str
+) -> subprocess.CompletedProcess[str]:
+    import os
+
+    from tests.shared import ROOT
+
+    return subprocess.run(
+        [sys.executable, "-m", "pipeline", *words],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    workspace = mini_workspace(tmp_path_factory.mktemp("cli"))
+    run_stages(workspace)
+    return workspace
+
+
+def test_help_lists_the_stages_in_order() -> None:
+    said = flavourbench("--help").stdout
+    places = [said.index(f"│ {name} ") for name in COMMANDS if " " not in name]
+    assert places == sorted(places)
+    assert "release → freeze → execute → parse → score → statistics → report" in said
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command: str) -> None:
+    done = flavourbench(*command.split(), "--help")
+    assert done.returncode == 0
+    assert "--json" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    "words", [("leaderboard",), ("release", "info"), ("tasks", "show", "mini-1-pairing-001")]
+)
+def test_views_fit_100_columns_without_colour_and_speak_json(
+    done: Workspace, words: tuple[str, ...]
+) -> None:
+    shown = flavourbench(*words, cwd=done.root, NO_COLOR="1")
+    assert shown.returncode == 0, shown.stderr
+    assert "\x1b" not in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 100
+    document = json.loads(flavourbench(*words, "--json", cwd=done.root).stdout)
+    assert document
+
+
+def test_views_survive_a_locale_without_unicode(done: Workspace) -> None:
+    shown = flavourbench("leaderboard", cwd=done.root, LC_ALL="C", PYTHONIOENCODING="ascii")
+    assert shown.returncode == 0, shown.stderr
+    assert "Dice" in shown.stdout
+
+
+def test_stages_speak_json(done: Workspace) -> None:
+    said = json.loads(flavourbench("parse", "--json", cwd=done.root).stdout)
+    assert said["stage"] == "parse"
+    (artifact,) = said["artifacts"]
+    assert artifact["path"] == "artifacts/parse/selections.parquet"
+    assert artifact["rows"] == 96
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("execute", "nope"), "route: expected one of dice, first, best, found 'nope'"),
+        (("tasks", "show", "nope"), "expected a task id"),
+        (("leaderboard", "-w", "elsewhere"), "elsewhere/params.yaml: expected a regular"),
+    ],
+)
+def test_a_mistake_gets_one_line_and_exit_2(
+    done: Workspace, words: tuple[str, ...], says: str
+) -> None:
+    failed = flavourbench(*words, cwd=done.root)
+    assert failed.returncode == 2
+    assert failed.stdout == ""
+    assert failed.stderr.count("\n") == 1
+    assert says in failed.stderr
+
+
+def test_a_closed_pipe_is_no_traceback(done: Workspace) -> None:
+    reader = subprocess.Popen(["true"], stdin=subprocess.PIPE)
+    reader.wait()
+    assert reader.stdin is not None
+    import os
+
+    from tests.shared import ROOT
+
+    failed = subprocess.run(
+        [sys.executable, "-m", "pipeline", "leaderboard", "--json"],
+        cwd=done.root,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=reader.stdin,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    reader.stdin.close()
+    assert "Traceback" not in failed.stderr

@@ -1,0 +1,123 @@
+import ast
+import inspect
+import re
+import subprocess
+import sys
+
+import pytest
+
+from pipeline import errors
+from pipeline.errors import ExecuteError, FlavourbenchError, ProviderError, StoppedError
+
+TREE = [getattr(errors, name) for name in errors.__all__]
+
+
+def test_the_message_says_where_what_was_expected_what_was_found_and_what_to_do():
+    error = FlavourbenchError("a whole number", "'x'", "tags.csv, row 3, nova", "Mend the file.")
+    assert str(error) == (
+        "tags.csv, row 3, nova: expected a whole number, found 'x'. Mend the file."
+    )
+    assert (error.expected, error.found) == ("a whole number", "'x'")
+    assert (error.where, error.remedy) == ("tags.csv, row 3, nova", "Mend the file.")
+
+
+def test_a_message_without_a_remedy_ends_with_what_was_found():
+    assert str(FlavourbenchError("a", "b", "c", "")) == "c: expected a, found b."
+
+
+@pytest.mark.parametrize("part", ["expected", "found", "where", "remedy"])
+@pytest.mark.parametrize(
+    "hostile",
+    ["two\nlines", "\x1b[31mred", "\r", "a\x00b", "\u202edrow", "\u2028", "\ud800", "\x9b"],
+)
+def test_a_hostile_text_stays_one_printable_line(part, hostile):
+    parts = dict.fromkeys(("expected", "found", "where", "remedy"), "fine") | {part: hostile}
+    said = str(FlavourbenchError(**parts))
+    assert said.isprintable()
+    assert len(said.splitlines()) == 1
+    for character in hostile:
+        if not character.isprintable():
+            assert f"\\u{ord(character):04x}" in said
+
+
+def test_letters_of_all_languages_stay_as_they_are():
+    said = str(FlavourbenchError("a name", "jalapeño, 味噌, 🌶", "params.yaml", ""))
+    assert "jalapeño, 味噌, 🌶" in said
+
+
+def test_what_was_found_is_shortened_at_its_end():
+    error = FlavourbenchError("a", "x" * 300, "c", "")
+    assert error.found == "x" * 200 + "…"
+    assert FlavourbenchError("a", "x" * 200, "c", "").found == "x" * 200
+
+
+def test_a_long_place_keeps_its_row_and_field():
+    error = FlavourbenchError("a", "b", "/folder" * 100 + "/tags.csv, row 3, nova", "")
+    assert error.where.startswith("…")
+    assert error.where.endswith("/tags.csv, row 3, nova")
+    assert len(error.where) == 301
+
+
+def test_a_huge_text_is_not_worked_through():
+    """Only what is shown is looked at: the rest never passes the filter."""
+    error = FlavourbenchError("a", "x" * 200 + "\n" * 1000, "c", "")
+    assert "\\u000a" not in error.found
+
+
+@pytest.mark.parametrize("error", TREE)
+def test_every_error_has_the_root_of_the_tree(error):
+    assert issubclass(error, FlavourbenchError)
+    assert not issubclass(error, ValueError | OSError)
+
+
+@pytest.mark.parametrize("error", TREE)
+def test_providers_and_stops_exit_with_3_and_all_else_with_2(error):
+    assert error.exit_code == (3 if issubclass(error, ProviderError | StoppedError) else 2)
+
+
+def test_a_stop_says_how_many_cells_are_stored():
+    error = StoppedError(3, 120)
+    assert isinstance(error, ExecuteError)
+    assert str(error) == (
+        "execute: expected 120 cells, found a stop after 3. Run the same command to go on."
+    )
+
+
+def test_the_tree_is_drawn_as_it_is():
+    drawn = re.findall(r"^\s*([│ ├└─]*)(\w+Error)\b", errors.__doc__, re.MULTILINE)
+    parents, found = {}, {}
+    for branch, name in drawn:
+        depth = len(branch) // 4
+        parents[depth] = name
+        found[name] = parents.get(depth - 1)
+    assert found == {
+        error.__name__: None if error is FlavourbenchError else error.__base__.__name__
+        for error in TREE
+    }
+
+
+def test_every_error_is_in_the_tree_and_in_all():
+    classes = [n.name for n in ast.parse(inspect.getsource(errors)).body if type(n) is ast.ClassDef]
+    assert sorted(classes) == sorted(errors.__all__)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["freeze"], "params.yaml: expected a regular, readable file, found No such file"),
+        (["release", "info"], "params.yaml: expected a regular, readable file"),
+        (["leaderboard"], "params.yaml: expected a regular, readable file"),
+    ],
+)
+def test_a_users_mistake_is_one_line_and_exit_2(tmp_path, arguments, said):
+    run = subprocess.run(
+        [sys.executable, "-m", "pipeline", *arguments, "--workspace", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert run.stdout == ""
+    assert run.stderr.startswith("flavourbench: ")
+    assert said in run.stderr
+    assert len(run.stderr.splitlines()) == 1

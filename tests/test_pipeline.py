@@ -1,0 +1,213 @@
+"""The chain as a whole, through DVC and the command line: what runs when, and what stays the same."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import Lab
+from tests.shared import ROOT, SHARED, needs_shared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+STAGES = ("release", "freeze", "parse", "score", "statistics", "report")
+
+
+def run_all(lab: Lab, env: dict[str, str] | None = None) -> None:
+    """Every stage by its command, without DVC."""
+    for command in (
+        ["release"], ["freeze"], ["execute", "uniform"], ["execute", "noisy"],
+        ["execute", "common"], ["parse"], ["score"], ["statistics"], ["report"],
+    ):  # fmt: skip
+        done = lab.run(sys.executable, "-m", "pipeline", *command, env=env)
+        assert done.returncode == 0, done.stderr
+
+
+def report_bytes(lab: Lab) -> dict[str, bytes]:
+    folder = lab.root / "artifacts" / "report"
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_a_fresh_run_gives_the_committed_lock(starter_run: Lab) -> None:
+    assert (starter_run.root / "dvc.lock").read_bytes() == (ROOT / "dvc.lock").read_bytes()
+
+
+def test_a_second_run_runs_no_stage(lab: Lab) -> None:
+    assert lab.repro() == []
+
+
+def test_every_table_says_what_it_was_made_from(starter_run: Lab) -> None:
+    from pipeline.tables import read_header
+
+    roots = starter_run.roots()
+    known = set(roots.values())
+    for name in roots:
+        header = read_header(starter_run.root / "artifacts" / name)
+        assert set(header.inputs.values()) <= known, name
+        assert header.inputs or name in {
+            "release/ingredients.parquet",
+            "release/directions.parquet",
+        }
+
+
+def test_editing_the_parser_reruns_parse_and_what_follows(lab: Lab) -> None:
+    lab.edit(
+        "pipeline/parse/reader.py",
+        "return Reading(None, Reason.WRONG_COUNT)",
+        "return Reading(None, Reason.UNKNOWN_ITEM)",
+    )
+    before = lab.roots()
+    assert lab.repro() == ["parse", "score", "statistics", "report"]
+    after = lab.roots()
+    changed = {name for name in before if before[name] != after[name]}
+    assert "parse/selections.parquet" in changed
+    assert not any(name.startswith(("release/", "freeze/", "execute/")) for name in changed)
+
+
+def test_editing_the_parser_without_effect_stops_behind_parse(lab: Lab) -> None:
+    with (lab.root / "pipeline/parse/reader.py").open("a", encoding="utf-8") as file:
+        file.write("# no effect\n")
+    assert lab.repro() == ["parse"]
+
+
+def test_a_route_added_at_the_front_runs_alone(lab: Lab) -> None:
+    before = lab.roots()
+    lab.edit(
+        "params.yaml",
+        "routes:\n",
+        "routes:\n  newcomer:\n"
+        "    {adapter: policy, policy: uniform, seed: 9, label: Newcomer, ranked: true}\n",
+    )
+    assert lab.repro() == ["execute@newcomer", "parse", "score", "statistics", "report"]
+    after = lab.roots()
+    assert {name: after[name] for name in before if name.startswith("execute/")} == {
+        name: root for name, root in before.items() if name.startswith("execute/")
+    }
+    board = json.loads((lab.root / "artifacts/report/leaderboard.json").read_text("utf-8"))
+    assert "newcomer" in board["leaderboard"]
+
+
+def test_a_label_runs_no_model_again(lab: Lab) -> None:
+    lab.edit("params.yaml", "label: Uniform random", "label: Dice")
+    before = lab.roots()
+    ran = lab.repro()
+    assert ran[:1] == ["execute@uniform"]
+    assert ran[-1] == "report"
+    assert lab.roots()["execute/uniform.parquet"] == before["execute/uniform.parquet"]
+    assert "Dice" in (lab.root / "artifacts/report/leaderboard.md").read_text("utf-8")
+
+
+def test_a_table_without_a_route_stops_parse(lab: Lab) -> None:
+    folder = lab.root / "artifacts/execute"
+    (folder / "stray.parquet").write_bytes((folder / "uniform.parquet").read_bytes())
+    done = lab.run("flavourbench", "parse")
+    assert done.returncode == 2
+    assert "stray.parquet: expected a route in params.yaml" in done.stderr
+
+
+def test_kill_in_the_middle_asks_no_stored_cell_again(lab: Lab) -> None:
+    table, ledger = (lab.root / p for p in ("artifacts/execute/noisy-50.parquet", ".ledger"))
+    undisturbed = lab.roots()["execute/noisy-50.parquet"]
+    table.unlink()
+    for path in ledger.glob("noisy-50*"):
+        path.unlink()
+    environment = os.environ | {"PYTHONPATH": str(lab.root)}
+    command = [sys.executable, "-m", "pipeline", "execute", "noisy-50"]
+    process = subprocess.Popen(
+        command, cwd=lab.root, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    while stored_cells(ledger / "noisy-50.sqlite") < 20 and process.poll() is None:
+        pass
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    stored = stored_cells(ledger / "noisy-50.sqlite")
+    assert 20 <= stored < 192
+    done = lab.run("flavourbench", "execute", "noisy-50")
+    assert f"{stored} of 192 present, {192 - stored} asked now, 192 stored" in done.stdout
+    assert lab.roots()["execute/noisy-50.parquet"] == undisturbed
+    assert lab.repro() == []
+
+
+def stored_cells(path: Path) -> int:
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+            return int(connection.execute("SELECT count(*) FROM responses").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+    finally:
+        if "connection" in locals():
+            connection.close()
+
+
+def test_all_present_sends_nothing_and_is_well(lab: Lab) -> None:
+    done = lab.run("flavourbench", "execute", "uniform")
+    assert done.returncode == 0
+    assert "192 of 192 present, 0 asked now" in done.stdout
+
+
+def test_place_order_locale_clock_hash_seed_and_threads_change_nothing(
+    small_lab: Callable[[str], Lab],
+) -> None:
+    first, second = small_lab("here"), small_lab("some/where else")
+    for name in ("ingredients.csv", "dishes.csv"):
+        path = second.root / "pipeline" / "starter" / name
+        head, *rows = path.read_text(encoding="utf-8").splitlines()
+        path.write_text("\n".join([head, *sorted(rows, reverse=True)]) + "\n", encoding="utf-8")
+    one = {"OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0"}
+    two = {
+        "OPENBLAS_NUM_THREADS": "2", "LC_ALL": "POSIX", "TZ": "Pacific/Apia", "PYTHONHASHSEED": "7",
+    }  # fmt: skip
+    run_all(first, one)
+    run_all(second, two)
+    assert first.roots() == second.roots()
+    assert len(first.roots()) == 20
+    assert report_bytes(first) == report_bytes(second)
+
+
+@needs_shared
+def test_published_sets_run_by_parameters_alone(fresh_lab: Lab) -> None:
+    lab = fresh_lab
+    text = (lab.root / "examples/published.yaml").read_text(encoding="utf-8")
+    text = text.replace("DOWNLOAD", str(SHARED / "official"))
+    (lab.root / "params.yaml").write_text(text, encoding="utf-8")
+    ran = lab.repro()
+    assert {name.split("@")[0] for name in ran} == {*STAGES, "execute"}
+    board = json.loads((lab.root / "artifacts/report/leaderboard.json").read_text("utf-8"))
+    published = json.loads((SHARED / "official/published-release.json").read_text("utf-8"))
+    exact = {m["chance_comparison"]["exact_chance_score"] for m in published["analysis"]["models"]}
+    optimum = board["references"]["optimum"]
+    assert optimum["tasks"] == optimum["covered"] == 534
+    assert optimum["score_microbps"] == 100 * 100 * 1_000_000
+    assert board["inference"]["tasks"] == board["inference"]["clusters"] == 534
+    (chance,) = {row["chance"]["chance_microbps"] for row in board["leaderboard"].values()}
+    assert chance == round(exact.pop() * 100 * 1_000_000)
+    with (lab.root / "artifacts/report/leaderboard.csv").open(encoding="utf-8") as file:
+        assert {row["core_tasks"] for row in csv.DictReader(file)} == {"534"}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_without_its_input_says_what_to_run(
+    small_lab: Callable[[str], Lab], stage: str
+) -> None:
+    if stage == "release":
+        lab = small_lab("no release")
+        lab.edit("params.yaml", "path: pipeline/starter", "path: nowhere")
+        expected = "Set release.path in params.yaml."
+    else:
+        lab = small_lab("empty")
+        expected = "Run `dvc repro` to build it or `dvc pull` to fetch it."
+    done = lab.run("flavourbench", stage)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr
