@@ -35,7 +35,7 @@ _PARAMETERS_LIMIT = 4 * 2**20
 _TAGS = {("release",): 1, ("freeze",): 1, ("routes",): 2, ("score", "core"): 2}
 """Sections whose shape a tag decides, and where pydantic puts that tag into an error's place."""
 
-_MAX_VALUES = 100_000
+_MAX_VALUES = 20_000
 _MAX_DEPTH = 16
 _PLAIN = "Use text, integers, booleans and lists."
 

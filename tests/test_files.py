@@ -2,6 +2,7 @@ import errno
 import itertools
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -217,25 +218,18 @@ JSON = st.recursive(
 @settings(deadline=None, max_examples=100)
 @given(JSON, st.booleans())
 def test_what_json_writes_is_read_back(value, ascii_only):
-    data = json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
-    try:
-        data.decode()
-        value_is_text = "\\ud" not in data.decode().replace("\\\\", "") or not ascii_only
-    except UnicodeDecodeError:
-        value_is_text = False
-    if value_is_text:
-        assert parse_json(data, "x", ReleaseError) == value
+    data = json.dumps(value, ensure_ascii=ascii_only).encode()
+    assert parse_json(data, "x", ReleaseError) == value
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.binary(max_size=40) | st.text('[]{}",:\\ud8019eE+-.ntfaI ', max_size=30).map(str.encode))
-def test_any_bytes_are_read_or_refused(data):
+def test_any_bytes_are_read_as_json_reads_them_or_refused(data):
     try:
         value = parse_json(data, "x", ReleaseError)
-    except ReleaseError as refusal:
-        assert refusal.where == "x"
-    else:
-        assert json.loads(data) == value
+    except ReleaseError:
+        return
+    assert json.loads(data) == value
 
 
 def test_a_key_twice_among_many_is_found_at_once():
@@ -292,7 +286,7 @@ def test_data_reach_the_disk_before_the_name_does(tmp_path, monkeypatch):
     sync, replace = os.fsync, Path.replace
 
     def note_sync(descriptor):
-        order.append("folder" if os.path.isdir(f"/dev/fd/{descriptor}") else "data")
+        order.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "data")
         sync(descriptor)
 
     def note_replace(self, target):
@@ -328,14 +322,18 @@ def test_a_step_that_fails_leaves_the_old_file_and_nothing_beside_it(
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError, ReleaseError("a", "b", "c", "")])
+def half_written(path, stop):
+    with replacing(path) as temporary:
+        temporary.write_bytes(b"half")
+        raise stop
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError, json.JSONDecodeError("", "", 0)])
 def test_a_block_that_ends_badly_leaves_the_old_file_and_nothing_beside_it(tmp_path, stop):
     path = tmp_path / "x"
     path.write_bytes(b"old")
-    with pytest.raises(type(stop) if isinstance(stop, Exception) else stop):  # noqa: SIM117
-        with replacing(path) as temporary:
-            temporary.write_bytes(b"half")
-            raise stop
+    with pytest.raises(type(stop) if isinstance(stop, Exception) else stop):
+        half_written(path, stop)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -1,7 +1,7 @@
 """A process that executes with an adapter of the tests: `child LOG HOLD CONCURRENCY arguments…`.
 
 Every ask appends a line to LOG and then says it on standard output. From the ask numbered HOLD on,
-an ask waits for a line on standard input (0: none waits).
+asks wait until something comes on standard input (0: none waits).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ class Watched:
 
     def __init__(self, log, hold):
         self._log, self._hold, self._asked = log, hold, 0
+        self._gate = None
 
     async def ask(self, request):
         self._asked += 1
@@ -29,17 +30,15 @@ class Watched:
         os.write(self._log, line)
         os.write(1, line)
         if self._hold and number >= self._hold:
-            await _line_on_stdin()
+            if self._gate is None:
+                self._gate = asyncio.Event()
+                asyncio.get_running_loop().add_reader(0, self._open)
+            await self._gate.wait()
         return answer_to(request)
 
-
-async def _line_on_stdin():
-    loop = asyncio.get_running_loop()
-    come = loop.create_future()
-    loop.add_reader(0, lambda: come.done() or come.set_result(None))
-    await come
-    loop.remove_reader(0)
-    os.read(0, 1)
+    def _open(self):
+        asyncio.get_running_loop().remove_reader(0)
+        self._gate.set()
 
 
 if __name__ == "__main__":

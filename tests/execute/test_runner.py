@@ -168,7 +168,7 @@ class TestOrder:
         class Late:
             costs_money = False
 
-            async def ask(self, request):
+            async def ask(self, _):
                 ledger.add(make_response(1, raw=first.raw))
                 return first._replace(raw=b"late")
 
@@ -230,7 +230,7 @@ class TestFailing:
         class Wrong:
             costs_money = False
 
-            async def ask(self, request):
+            async def ask(self, _):
                 return reply
 
         with pytest.raises(ProviderError) as caught:
@@ -243,7 +243,7 @@ class TestFailing:
         class Down:
             costs_money = False
 
-            async def ask(self, request):
+            async def ask(self, _):
                 await asyncio.sleep(0)
                 raise provider_down()
 

@@ -1,0 +1,49 @@
+"""What all commands share: options, the workspace, and how results are said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pipeline.report.views import View
+    from pipeline.workspace import StageSummary, Workspace
+
+__all__ = ["HERE", "Folder", "Json", "opened", "say", "show"]
+
+HERE = Path()
+"""Where a command works unless it is told otherwise."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Folder = Annotated[
+    Path,
+    typer.Option("--workspace", "-w", help="Folder that holds params.yaml.", show_default="."),
+]
+
+
+def opened(folder: Path) -> Workspace:
+    """The workspace in a folder. Raises `ParameterError` where its params.yaml is wrong."""
+    from pipeline.workspace import open_workspace
+
+    return open_workspace(folder)
+
+
+def say(summary: StageSummary, as_json: bool) -> None:
+    """Say what a stage did."""
+    if as_json:
+        document = summary._asdict() | {"artifacts": [a._asdict() for a in summary.artifacts]}
+        typer.echo(json.dumps(document, ensure_ascii=False))
+        return
+    typer.echo(f"{summary.stage}: {summary.headline}")
+    for artifact in summary.artifacts:
+        typer.echo(f"  {artifact.path}  {artifact.rows} rows  root {artifact.root[:16]}…")
+
+
+def show(view: View, as_json: bool) -> None:
+    """Show a view."""
+    from pipeline.report.terminal import print_view
+
+    print_view(view, as_json)
