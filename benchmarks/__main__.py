@@ -13,8 +13,7 @@ BENCHMARKS = ("freeze", "statistics", "hashing")
 def main() -> None:
     """Run each benchmark in a process of its own."""
     print(
-        f"{platform.machine()}, {os.cpu_count()} processors, "
-        f"Python {platform.python_version()}\n",
+        f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}\n",
         flush=True,
     )
     for name in BENCHMARKS:

@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
-import resource
-import subprocess
-import sys
-import time
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.measure import Race, main
 from pipeline.freeze import compile_tasks
 from pipeline.freeze.candidates import Candidates
 from pipeline.freeze.compile import assemble
@@ -44,6 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pipeline.freeze.eligible import Eligible
+    from schemas.taskset import Task
+
+    _Prepared = tuple[list[Ingredient], list[Direction]]
 
 _INGREDIENTS, _DIMENSIONS, _SEED = 1_320, 300, 20260811
 _PARAMETERS = FreezeParameters(
@@ -258,52 +257,30 @@ def _release() -> tuple[list[Ingredient], list[Direction]]:
     return ingredients, directions
 
 
-def _run(which: str) -> None:
-    """Compile once and print what it took."""
-    ingredients, directions = _release()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.perf_counter()
-    if which == "plain":
-        eligible = eligible_ingredients(ingredients, ())
-        plain = _Plain(eligible, directions)
-        tables = {family: _plain_table(plain, family) for family in Family}
-        tasks = assemble(tables, eligible, _PARAMETERS)
-    else:
-        tasks = compile_tasks(ingredients, directions, _PARAMETERS)
-    seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    per_mb = 2**20 if sys.platform == "darwin" else 2**10
+def _compile_plainly(prepared: object) -> str:
+    ingredients, directions = cast("_Prepared", prepared)
+    eligible = eligible_ingredients(ingredients, ())
+    plain = _Plain(eligible, directions)
+    tables = {family: _plain_table(plain, family) for family in Family}
+    return _evidence(assemble(tables, eligible, _PARAMETERS))
+
+
+def _compile(prepared: object) -> str:
+    ingredients, directions = cast("_Prepared", prepared)
+    return _evidence(compile_tasks(ingredients, directions, _PARAMETERS))
+
+
+def _evidence(tasks: Sequence[Task]) -> str:
     lines = "\n".join(task.model_dump_json() for task in tasks)
-    found = {
-        "seconds": seconds,
-        "peak_mb": peak / per_mb,
-        "added_mb": (peak - before) / per_mb,
-        "tasks": len(tasks),
-        "sha256": hashlib.sha256(lines.encode()).hexdigest(),
-    }
-    print(json.dumps(found))
+    return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def main() -> None:
-    results = {}
-    for which in ("plain", "ours"):
-        command = [sys.executable, "-m", "benchmarks.freeze", which]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        results[which] = json.loads(done.stdout)
-    plain, ours = results["plain"], results["ours"]
-    assert plain["sha256"] == ours["sha256"], "the two versions disagree"
-    print(f"freeze: {ours['tasks']} tasks of {_INGREDIENTS} ingredients, {_DIMENSIONS} dimensions")
-    print(f"{'version':<8} {'seconds':>8} {'ratio':>7} {'peak MB':>8} {'added MB':>9}")
-    for which, result in results.items():
-        ratio = plain["seconds"] / result["seconds"]
-        print(
-            f"{which:<8} {result['seconds']:>8.2f} {ratio:>6.1f}x "
-            f"{result['peak_mb']:>8.0f} {result['added_mb']:>9.0f}"
-        )
-
+RACE = Race(
+    "benchmarks.freeze",
+    f"freeze: two panels, four families, {_INGREDIENTS} ingredients, {_DIMENSIONS} dimensions",
+    _release,
+    {"plain": _compile_plainly, "ours": _compile},
+)
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        _run(sys.argv[1])
-    else:
-        main()
+    main(RACE)

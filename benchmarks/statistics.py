@@ -1,25 +1,17 @@
 """Statistics of 27 models x 534 tasks: this project's code against a plain implementation.
 
-Run ``python -m benchmarks.statistics``. Both do the same work on the same random scores (50,000
-bootstrap replicates, 100,000 sign rows, all 351 pairs with intervals), each in a process of its
-own, several times; the best time counts. Memory is how far the peak rises above the peak before.
-The plain implementation is NumPy as one would first write it: library draws in batches, float64
-throughout, one pair at a time.
+Both do the same work on the same random scores: 50,000 bootstrap replicates, 100,000 sign rows, all
+351 pairs with intervals. The plain implementation is NumPy as one would first write it: library
+draws in batches, float64 throughout, one pair at a time (`python -m benchmarks.statistics`).
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import resource
-import subprocess
-import sys
-import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from benchmarks.measure import Race, main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -44,15 +36,6 @@ class Plain(NamedTuple):
     holm: NDArray[np.float64]
 
 
-class Measurement(NamedTuple):
-    """Seconds, megabytes above the start, and a few results to compare."""
-
-    seconds: float
-    megabytes: float
-    errors: list[float]
-    p_values: list[float]
-
-
 def make_matrix(models: int) -> ScoreMatrix:
     """Random scores with differences between models, one cluster per task."""
     import numpy as np
@@ -72,18 +55,22 @@ def make_matrix(models: int) -> ScoreMatrix:
     )
 
 
-def run_ours(matrix: ScoreMatrix) -> tuple[list[float], list[float]]:
+def run_ours(prepared: object) -> str:
     from pipeline.statistics import Settings, analyse
 
     settings = Settings(seed=SEED, bootstrap_draws=REPLICATES, sign_draws=SIGN_ROWS)
-    found = analyse(matrix, settings)
-    errors = [standing.se_nanobps * 1e-11 for standing in found.standings]
-    return errors, (found.pairs.p_numerators / found.pairs.p_denominator).tolist()
+    found = analyse(cast("ScoreMatrix", prepared), settings)
+    return _evidence([float(standing.score_bps / 100) for standing in found.standings])
 
 
-def run_plain(matrix: ScoreMatrix) -> tuple[list[float], list[float]]:
-    found = plain_statistics(matrix)
-    return found.errors.tolist(), found.p_values.tolist()
+def run_plain(prepared: object) -> str:
+    found = plain_statistics(cast("ScoreMatrix", prepared))
+    return _evidence(found.scores[:-1].tolist())
+
+
+def _evidence(scores: list[float]) -> str:
+    """Scores, which do not depend on draws; the golden tests compare all that does."""
+    return " ".join(f"{score:.6f}" for score in scores)
 
 
 def plain_statistics(matrix: ScoreMatrix) -> Plain:
@@ -165,60 +152,13 @@ def _plain_holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
     return adjusted
 
 
-RUNS: dict[str, Callable[[ScoreMatrix], tuple[list[float], list[float]]]] = {
-    "ours": run_ours,
-    "plain": run_plain,
-}
-
-
-def measure(name: str, models: int, repeats: int) -> Measurement:
-    """Best of several runs in this process."""
-    matrix = make_matrix(models)
-    before = _peak_bytes()
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        errors, p_values = RUNS[name](matrix)
-        seconds.append(time.perf_counter() - start)
-    return Measurement(min(seconds), (_peak_bytes() - before) / 2**20, errors, p_values)
-
-
-def _peak_bytes() -> int:
-    """Largest resident size so far; the kernel counts kilobytes, but bytes on macOS."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def measure_apart(name: str, models: int, repeats: int) -> Measurement:
-    """`measure` in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.statistics", "--only", name]
-    command += ["--models", str(models), "--repeats", str(repeats)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return Measurement(**json.loads(done.stdout))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", type=int, default=MODELS)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", choices=sorted(RUNS), help="measure one, print JSON")
-    options = parser.parse_args()
-    if options.only:
-        print(json.dumps(measure(options.only, options.models, options.repeats)._asdict()))
-        return
-    found = {name: measure_apart(name, options.models, options.repeats) for name in RUNS}
-    ours, plain = found["ours"], found["plain"]
-    print(f"{options.models} models x {TASKS} tasks, {REPLICATES} replicates, {SIGN_ROWS} signs")
-    print(f"{'':8}{'seconds':>10}{'MB above start':>18}")
-    for name, row in found.items():
-        print(f"{name:8}{row.seconds:>10.2f}{row.megabytes:>18.0f}")
-    print(
-        f"{'ratio':8}{plain.seconds / ours.seconds:>10.1f}{plain.megabytes / ours.megabytes:>18.1f}"
-    )
-    gaps = [abs(a / b - 1) for a, b in zip(ours.errors, plain.errors, strict=True)]
-    shifts = [abs(a - b) for a, b in zip(ours.p_values, plain.p_values, strict=True)]
-    print(f"largest difference: SE {max(gaps):.2%}, p {max(shifts):.4f} (different draws)")
-
+RACE = Race(
+    "benchmarks.statistics",
+    f"statistics: {MODELS} models x {TASKS} tasks, {REPLICATES:,} replicates, {SIGN_ROWS:,} signs",
+    lambda: make_matrix(MODELS),
+    {"plain": run_plain, "ours": run_ours},
+    repeats=3,
+)
 
 if __name__ == "__main__":
-    main()
+    main(RACE)

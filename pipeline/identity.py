@@ -219,9 +219,7 @@ def _hasher(kind: str) -> Any:
 
 
 def _raw(kind: str, data: bytes) -> bytes:
-    hasher = _hasher(kind).copy()
-    hasher.update(data)
-    result: bytes = hasher.digest()
+    result: bytes = _hasher(kind).copy().update(data).digest()
     return result
 
 

@@ -134,7 +134,9 @@ def _route_notes(results: Results, parameters: Parameters) -> list[str]:
     """What to know of single routes: who saw the scores, and what another parser would read."""
     notes = []
     if any(route.sees_map for route in parameters.routes.values()):
-        notes.append(f"{_SEES_MAP} is shown the scores before it answers: it calibrates, it does not compete.")
+        notes.append(
+            f"{_SEES_MAP} is shown the scores before it answers: it calibrates, it does not compete."
+        )
     more = {
         slug: counts["alternative_parsed"] - counts["parsed"]
         for slug, counts in results.coverage.items()

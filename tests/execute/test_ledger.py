@@ -12,7 +12,6 @@ from pipeline.identity import row_digest
 from schemas.execution import Outcome
 from tests.execute.small import make_response, make_workspace, run_cli, start
 
-
 UPSERT = (
     "INSERT INTO responses SELECT {columns} FROM responses WHERE true "
     "ON CONFLICT (request_digest) DO UPDATE SET raw = x'00'"

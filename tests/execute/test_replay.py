@@ -270,7 +270,9 @@ class TestThroughTheStage:
         (tmp_path / "given" / "answers.jsonl").write_bytes(data)
         stage.run(workspace, "replay")
         raw = {row.task_id: row.raw for row in sealed_rows(workspace, "replay")}
-        assert raw == {t: json.loads(g)["answer"].encode() for t, g in zip(TASKS, GOOD, strict=True)}
+        assert raw == {
+            t: json.loads(g)["answer"].encode() for t, g in zip(TASKS, GOOD, strict=True)
+        }
 
     def test_a_bad_file_asks_nothing_and_leaves_no_table(self, tmp_path):
         data = with_line(b'{"task_id": "t-002", "answer": 3}')

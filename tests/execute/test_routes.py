@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 
 import pytest
@@ -16,12 +17,16 @@ from schemas.parameters import Policy, PolicyRoute, ReplayRoute
 from tests.execute.small import make_task, make_workspace, run_cli
 
 NOISY = PolicyRoute(
-    adapter="policy", policy="noisy", seed=3, skill_bps=2500, slips_bps=100, label="N", ranked=True
+    adapter="policy",
+    policy=Policy.NOISY,
+    seed=3,
+    skill_bps=2500,
+    slips_bps=100,
+    label="N",
+    ranked=True,
 )
-COMMON = PolicyRoute(adapter="policy", policy="most_common", dishes=1, label="C", ranked=True)
-REPLAY = ReplayRoute(
-    adapter="replay", answers="a.jsonl", sha256="a" * 64, label="R", ranked=True
-)
+COMMON = PolicyRoute(adapter="policy", policy=Policy.MOST_COMMON, dishes=1, label="C", ranked=True)
+REPLAY = ReplayRoute(adapter="replay", answers="a.jsonl", sha256="a" * 64, label="R", ranked=True)
 
 
 def route_digest(route):
@@ -29,7 +34,7 @@ def route_digest(route):
 
 
 def changed(route, **fields):
-    return type(route)(**(route.model_dump() | fields))
+    return type(route).model_validate(route.model_dump() | fields, strict=False)
 
 
 class TestIdentity:
@@ -182,7 +187,7 @@ class TestBinding:
         assert not adapter.costs_money
         data = b'{"task_id": "t-001", "answer": null}'
         (tmp_path / "a.jsonl").write_bytes(data)
-        route = changed(REPLAY, sha256=__import__("hashlib").sha256(data).hexdigest())
+        route = changed(REPLAY, sha256=hashlib.sha256(data).hexdigest())
         adapter = bind_route(find_route({"r": route}, "r"), {"0" * 64: task}, tmp_path)
         assert isinstance(adapter, ReplayAdapter)
         assert not adapter.costs_money
