@@ -157,11 +157,7 @@ def replacing(path: Path) -> Iterator[Path]:
         with temporary.open("rb+") as stream:
             os.fsync(stream.fileno())
         temporary.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        _sync_folder(path.parent)
     except OSError as problem:
         raise TableError(
             "a writable place with room",
@@ -172,6 +168,16 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):  # where it cannot be removed, it was never made
             temporary.unlink(missing_ok=True)
+
+
+def _sync_folder(path: Path) -> None:
+    """Bring a folder's names to the disk, where its file system can."""
+    with contextlib.suppress(OSError):
+        folder = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -34,7 +34,7 @@ def progress_bar(title: str) -> Iterator[Progress]:
         yield silent
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

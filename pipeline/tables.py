@@ -8,20 +8,19 @@ root does not.
 
 from __future__ import annotations
 
-import json
 import re
-from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
+from pipeline.columns import row_digests
 from pipeline.errors import IdentityError, TableError
 from pipeline.files import parse_json, replacing
-from pipeline.identity import canonical_bytes, digest_bytes, row_digest, table_root
-from schemas.record import SAFE_INTEGER, Row
+from pipeline.identity import canonical_bytes, row_digest, table_root
+from schemas.record import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -32,7 +31,6 @@ __all__ = [
     "make_table",
     "read_header",
     "read_table",
-    "row_digests",
     "write_table",
 ]
 
@@ -51,10 +49,6 @@ _HEADER_FIELDS = {
 }
 
 R = TypeVar("R", bound=Row)
-
-_encode_nested = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False, check_circular=False
-).encode
 
 
 class TableHeader(NamedTuple):
@@ -232,70 +226,6 @@ def read_header(path: Path) -> TableHeader:
         raise _changed("a whole Parquet file", str(problem), path) from problem
     finally:
         source.close()
-
-
-def row_digests(model: type[Row], data: pa.Table) -> list[str]:
-    """Digests (hex) of the rows of Arrow data in `model`'s columns.
-
-    Equal to `identity.row_digest` row by row, but checked by column: Arrow's types leave only the
-    range of integers open.
-
-    Raises
-    ------
-    IdentityError
-        An integer is beyond 2^53 - 1.
-    """
-    names = sorted(model.columns())
-    _check_integers(data, names)
-    hashed = model.bytes_columns()
-    columns = []
-    for name in names:
-        values = data.column(name).to_pylist()
-        if name in hashed:
-            values = [digest_bytes("bytes", value) for value in values]
-        columns.append(_canonical_column(values))
-    fields = ",".join(f"{encode_basestring(name)}:%s" for name in names)
-    return [
-        digest_bytes(model.kind, (f"{{{fields}}}" % row).encode("utf-8"))
-        for row in zip(*columns, strict=True)
-    ]
-
-
-def _canonical_column(values: list[Any]) -> list[str]:
-    """RFC 8785 JSON of every value of a column, the common scalars by the shortest way."""
-    return [
-        encode_basestring(value)
-        if type(value) is str
-        else str(value)
-        if type(value) is int
-        else _encode_nested(value)
-        for value in values
-    ]
-
-
-def _check_integers(data: pa.Table, names: list[str]) -> None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    def bounds(values: Any) -> Iterator[int | None]:
-        if pa.types.is_list(values.type):
-            yield from bounds(pc.list_flatten(values))
-        elif pa.types.is_struct(values.type):
-            for part in values.flatten():
-                yield from bounds(part)
-        elif pa.types.is_int64(values.type):
-            yield from pc.min_max(values).as_py().values()
-
-    for name in names:
-        for chunk in data.column(name).chunks:
-            for bound in bounds(chunk):
-                if bound is not None and abs(bound) > SAFE_INTEGER:
-                    raise IdentityError(
-                        "an integer within 2^53 - 1",
-                        str(bound),
-                        f"identity field {name}",
-                        "Identities hold exact values only.",
-                    )
 
 
 def _check_keys(model: type[Row], data: pa.Table) -> None:

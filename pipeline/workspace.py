@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from pipeline.errors import ParameterError
+from pipeline.errors import ParameterError, TableError
 from pipeline.files import read_bytes
 from pipeline.tables import read_table, write_table
 from schemas.parameters import Parameters, StarterRelease
@@ -78,9 +78,27 @@ class Workspace(NamedTuple):
         """Path of a stage's table."""
         return self.root / "artifacts" / stage / f"{table}.parquet"
 
-    def read(self, stage: str, model: type[R]) -> Table[R]:
-        """A stage's table under the model's own table name. Raises as `tables.read_table` does."""
-        return read_table(self.artifact(stage, model.table), model)
+    def read(self, stage: str, model: type[R], *made_from: Table[Any]) -> Table[R]:
+        """A stage's table under the model's own table name.
+
+        Raises
+        ------
+        TableError
+            As `tables.read_table` does; or the table names another root of one of the tables that
+            it should be made from, so that two runs would be mixed.
+        """
+        path = self.artifact(stage, model.table)
+        table = read_table(path, model)
+        for source in made_from:
+            name, found = source.header.table, table.header.inputs.get(source.header.table)
+            if found != source.root:
+                raise TableError(
+                    f"made from {name} with root {source.root}",
+                    f"{found}",
+                    path.relative_to(self.root).as_posix(),
+                    "Tables of two runs are mixed: run `dvc repro`.",
+                )
+        return table
 
     def write(self, stage: str, *tables: Table[Any]) -> tuple[Artifact, ...]:
         """Write a stage's tables, each whole or not at all. Raises as `tables.write_table` does."""
@@ -197,7 +215,8 @@ def _parameter_error(problem: ValidationError, where: str) -> ParameterError:
         place.append(context["discriminator"].strip("'"))
         expected, found = f"one of {context['expected_tags']}", repr(context["tag"])
     else:
-        found = json.dumps(first["input"], default=str)
+        combined = first["type"] == "value_error" and not place
+        found = "other sections" if combined else json.dumps(first["input"], default=str)
     more = len(faults) - 1
     remedy = "Mend params.yaml and run again." + (f" ({more} more like it.)" if more else "")
     return ParameterError(expected, found, f"{where}: {'.'.join(place) or 'top level'}", remedy)

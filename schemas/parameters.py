@@ -174,10 +174,10 @@ class PolicyRoute(ExecutionRoute):
             ("dishes", self.dishes, {Policy.MOST_COMMON, Policy.COOCCURRENCE}),
         ):
             if (self.policy in users) != (value is not None):
-                message = f"{name} goes with policy {' or '.join(sorted(users))}, and only with it"
+                message = f"{name} with policy {' or '.join(sorted(users))}, and with no other"
                 raise ValueError(message)
         if self.policy == Policy.OPTIMUM and self.ranked:
-            message = "policy optimum is a reference and is never ranked"
+            message = "ranked: false for policy optimum, which is a reference"
             raise ValueError(message)
         return self
 
@@ -256,3 +256,19 @@ class Parameters(Record):
     score: ScoreParameters
     statistics: StatisticsParameters
     report: ReportParameters
+
+    @model_validator(mode="after")
+    def _sections_fit(self) -> Parameters:
+        published = self.release if isinstance(self.release, PublishedRelease) else None
+        if isinstance(self.freeze, PublishedFreeze) != (published is not None):
+            message = "freeze.source published with release.source published, and only with it"
+            raise ValueError(message)
+        plan = published and published.published.plan
+        if isinstance(self.score.core, PlanCore) and not plan:
+            message = "score.core.source plan with a published release that names its plan"
+            raise ValueError(message)
+        unknown = [name for name in self.score.families if name not in self.freeze.families]
+        if unknown:
+            message = f"score.families among freeze.families (not {unknown[0].value})"
+            raise ValueError(message)
+        return self

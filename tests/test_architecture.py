@@ -79,7 +79,7 @@ def room_of(module):
     return parts[1] if parts[0] == "pipeline" and len(parts) > 1 else parts[0]
 
 
-ORDER = ("errors", "files", "identity", "tables", "workspace")
+ORDER = ("errors", "files", "identity", "columns", "tables", "workspace")
 BASE = frozenset(ORDER[:4])
 
 RULES = {
@@ -95,7 +95,7 @@ RULES = {
     "what lies below the stages never imports one": lambda here, there: (
         here not in STAGES | ABOVE_STAGES | COMMANDS and there in STAGES
     ),
-    "errors, files, identity, tables, workspace: later ones import earlier ones": (
+    "errors, files, identity, columns, tables, workspace: later ones import earlier ones": (
         lambda here, there: {here, there} <= set(ORDER) and ORDER.index(there) > ORDER.index(here)
     ),
     "what lies below all else imports nothing beside": lambda here, there: (

@@ -1,4 +1,4 @@
-"""The chain as a whole, through DVC and the command line: what runs when, and what stays the same."""
+"""The chain as a whole, through DVC and by command: what runs when, and what stays the same."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conftest import Lab
 from tests.shared import ROOT, SHARED, needs_shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.conftest import Lab
 
 STAGES = ("release", "freeze", "parse", "score", "statistics", "report")
 

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import tables
+from pipeline.columns import row_digests
 from pipeline.errors import IdentityError, TableError
 from pipeline.identity import check_inclusion, merkle_proof, row_digest, table_root
-from pipeline.tables import make_table, read_header, read_table, row_digests, write_table
+from pipeline.tables import make_table, read_header, read_table, write_table
 from schemas.record import Record, Row
 from schemas.results import Score
 from schemas.taskset import Task

@@ -100,11 +100,6 @@ def test_good_parameters_parse_with_their_types():
             "  source: starter\n  path: pipeline/starter\n  version: 1\n",
             "  {source: bundle, path: x}\n",
         ),
-        (
-            "  source: starter\n  path: pipeline/starter\n  version: 1\n",
-            "  {source: published, path: x, published: {panels: {one: a.json}, plan: p.json}}\n",
-        ),
-        ("    source: rule\n    context: example\n    size: null\n", "    source: plan\n"),
         ("size: null", "size: 89"),
         ("stream: blake3", "stream: pcg64"),
         ("title: Example", "title: 味噌 & more"),
@@ -118,9 +113,46 @@ def test_other_good_parameters_parse_too(old_and_new):
     assert isinstance(parse_parameters(spoilt(*old_and_new).encode(), "x"), Parameters)
 
 
+def test_a_published_release_with_its_plan_parses():
+    text = spoilt(
+        "  source: starter\n  path: pipeline/starter\n  version: 1\n",
+        "  {source: published, path: x, published: {panels: {one: a.json}, plan: p.json}}\n",
+    )
+    start, end = text.index("freeze:"), text.index("routes:")
+    text = f"{text[:start]}freeze: {{source: published, families: [pairing]}}\n{text[end:]}"
+    text = text.replace("[substitution, pairing, constraint]", "[pairing]")
+    text = text.replace("source: rule\n    context: example\n    size: null", "source: plan")
+    assert parse_parameters(text.encode(), "x").score.core.source == "plan"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("    source: rule\n    context: example\n    size: null\n", "    source: plan\n", "plan"),
+        ("  families: [substitution, pairing, constraint]", "  families: [pairing]", None),
+        (
+            "  families: [substitution, pairing, constraint, cultural_composition]",
+            "  families: [substitution, pairing]",
+            "score.families among freeze.families (not constraint)",
+        ),
+        (
+            "  source: starter\n  path: pipeline/starter\n  version: 1\n",
+            "  {source: published, path: x, published: {panels: {one: a.json}}}\n",
+            "freeze.source published with release.source published",
+        ),
+    ],
+)
+def test_sections_that_do_not_fit_are_named(old, new, said):
+    if said is None:
+        assert parse_parameters(spoilt(old, new).encode(), "x")
+        return
+    found = refusal(spoilt(old, new))
+    assert said in found
+    assert "found other sections" in found
+
+
 def test_an_anchor_may_be_used_again():
     text = spoilt("[substitution, pairing, constraint]", "&ranked [substitution, pairing]")
-    text = text.replace("[substitution, pairing, constraint, cultural_composition]", "[pairing]")
     parameters = parse_parameters(text.encode(), "x")
     assert [family.value for family in parameters.score.families] == ["substitution", "pairing"]
 
@@ -258,17 +290,22 @@ WRONG = {
         "policy: uniform, seed: 1",
         "policy: uniform, skill_bps: 1",
         "routes.uniform: ",
-        "skill_bps goes with policy noisy, and only with it",
+        "skill_bps with policy noisy, and with no other",
     ),
-    "no skill": (", skill_bps: 2500", "", "routes.noisy-25: ", "skill_bps goes with policy noisy"),
+    "no skill": (", skill_bps: 2500", "", "routes.noisy-25: ", "skill_bps with policy noisy"),
     "dishes for another policy": (
         "policy: uniform, seed: 1",
         "policy: uniform, dishes: 1",
         "routes.uniform: ",
-        "dishes goes with policy cooccurrence or most_common",
+        "dishes with policy cooccurrence or most_common",
     ),
-    "no dishes": (", dishes: 1", "", "routes.common: ", "dishes goes with policy"),
-    "ranked optimum": ("ranked: false", "ranked: true", "routes.optimum: ", "never ranked"),
+    "no dishes": (", dishes: 1", "", "routes.common: ", "dishes with policy"),
+    "ranked optimum": (
+        "ranked: false",
+        "ranked: true",
+        "routes.optimum: ",
+        "ranked: false for policy optimum",
+    ),
     "digest too short": ('"' + "1" * 64, '"' + "1" * 63, "routes.told.sha256: ", "pattern"),
     "digest as a number": ('"' + "1" * 64 + '"', "1" * 64, "routes.told.sha256: ", "string"),
     "unknown answer rule": (

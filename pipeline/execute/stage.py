@@ -8,7 +8,8 @@ from pipeline.errors import ExecuteError
 from pipeline.execute.ledger import open_ledger
 from pipeline.execute.routes import bind_route, find_route
 from pipeline.execute.runner import make_requests, run_requests
-from pipeline.files import read_bytes
+from pipeline.files import parse_json, read_bytes
+from pipeline.identity import digest
 from pipeline.progress import silent
 from pipeline.tables import make_table, read_table, write_table
 from pipeline.workspace import Artifact, StageSummary
@@ -48,12 +49,12 @@ def run(workspace: Workspace, slug: str, progress: Progress = silent) -> StageSu
     with open_ledger(workspace.ledger(slug)) as ledger:
         if adapter.costs_money and not ledger.keys():
             _refuse_to_pay_twice(workspace, slug, sealed)
-        _hydrate(ledger, sealed)
+        documents = _hydrate(ledger, sealed)
         requests = make_requests(rows, digests, bound.digest)
         count = run_requests(requests, adapter, ledger, progress=progress)
-        table = make_table(
-            Response, ledger.responses(), {"tasks": tasks.root}, {"route": bound.document}
-        )
+        documents = {k: v for k, v in documents.items() if v != bound.document}
+        about = documents | {"route": bound.document}
+        table = make_table(Response, ledger.responses(), {"tasks": tasks.root}, about)
         write_table(sealed, table)
     artifact = Artifact(
         sealed.relative_to(workspace.root).as_posix(), table.header.rows, table.root
@@ -65,13 +66,22 @@ def run(workspace: Workspace, slug: str, progress: Progress = silent) -> StageSu
     return StageSummary("execute", headline, (artifact,))
 
 
-def _hydrate(ledger: Ledger, sealed: Path) -> None:
-    """Take every sealed response into the ledger, each digest of both checked before any ask."""
+def _hydrate(ledger: Ledger, sealed: Path) -> dict[str, str]:
+    """Take every sealed response into the ledger, each digest of both checked before any ask.
+
+    Returns the documents of the routes that gave these responses, as `route/<digest>`.
+    """
     stored = {response.request_digest: response for response in ledger.responses()}
-    if sealed.exists() or sealed.is_symlink():
-        for response in read_table(sealed, Response).rows():
-            if stored.get(response.request_digest) != response:
-                ledger.add(response)
+    if not (sealed.exists() or sealed.is_symlink()):
+        return {}
+    table = read_table(sealed, Response)
+    for response in table.rows():
+        if stored.get(response.request_digest) != response:
+            ledger.add(response)
+    return {
+        f"route/{digest('route', parse_json(text.encode(), str(sealed), ExecuteError))}": text
+        for text in table.header.about.values()
+    }
 
 
 def _refuse_to_pay_twice(workspace: Workspace, slug: str, sealed: Path) -> None:

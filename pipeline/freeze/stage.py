@@ -36,11 +36,11 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
         The release's tables are missing or damaged.
     """
     parameters = workspace.parameters.freeze
-    release = workspace.read("release", Release)
+    ingredients = workspace.read("release", Ingredient)
+    directions = workspace.read("release", Direction)
+    release = workspace.read("release", Release, ingredients, directions)
     inputs = {"release": release.root}
     if isinstance(parameters, FreezeParameters):
-        ingredients = workspace.read("release", Ingredient)
-        directions = workspace.read("release", Direction)
         rows = compile_tasks(ingredients.rows(), directions.rows(), parameters, progress)
         inputs |= {"ingredients": ingredients.root, "directions": directions.root}
         design: dict[str, Any] = design_document(parameters)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.answer import answer_rule_digest, answer_text
 from pipeline.errors import TableError
+from pipeline.files import parse_json
 from pipeline.identity import digest
 from pipeline.parse.reader import read_selection
 from pipeline.tables import make_table, read_table
@@ -84,10 +84,10 @@ def _refuse_orphans(workspace: Workspace) -> None:
 def _sealed(workspace: Workspace, slug: str) -> _Sealed:
     path = workspace.artifact("execute", slug)
     table = read_table(path, Response)
-    document = json.loads(table.header.about.get("route", "{}"))
+    document = parse_json(table.header.about.get("route", "{}").encode(), str(path), TableError)
     route_digest = digest("route", document)
     rules = {answer_rule_digest(rule): rule for rule in _RULES}
-    rule = rules.get(document.get("answer_rule", ""))
+    rule = rules.get(str(document.get("answer_rule"))) if isinstance(document, dict) else None
     if rule is None:
         raise TableError(
             "a route with a known answer rule", "another", str(path), "Run the route again."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-__all__ = ["bps", "p_value", "score"]
+__all__ = ["bps", "fixed", "p_value", "score"]
 
 _MICROBPS_PER_POINT = 100 * 1_000_000
 _SMALLEST_P = Fraction(1, 10_000)

@@ -9,7 +9,7 @@ from pipeline.report.chart import forest_svg
 from pipeline.report.documents import csv_text, json_text, markdown_text
 from pipeline.report.views import diagnostics_grid, leaderboard_view, read_results
 from pipeline.workspace import StageSummary
-from schemas.taskset import Diagnostic
+from schemas.taskset import Diagnostic, Task
 
 if TYPE_CHECKING:
     from pipeline.workspace import Workspace
@@ -27,7 +27,8 @@ def run(workspace: Workspace) -> StageSummary:
     """
     results = read_results(workspace)
     view = leaderboard_view(workspace.parameters, results)
-    maps = diagnostics_grid(workspace.read("freeze", Diagnostic).rows())
+    tasks = workspace.read("freeze", Task)
+    maps = diagnostics_grid(workspace.read("freeze", Diagnostic, tasks).rows())
     view = view._replace(grids=(*view.grids, maps))
     files = {
         "leaderboard.md": markdown_text(view),

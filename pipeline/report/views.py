@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import UsageError
-from pipeline.report.numbers import bps, p_value, score
+from pipeline.report.numbers import bps, fixed, p_value, score
 from pipeline.workspace import release_name
 from schemas import results as rows
 from schemas.release import CORE_CATEGORIES, CUISINES, UNIVERSAL, Ingredient, Release
@@ -64,18 +64,19 @@ class Results(NamedTuple):
 
 def read_results(workspace: Workspace) -> Results:
     """Everything that the leaderboard shows. Raises `TableError` where a table is not sound."""
-    standings = workspace.read("statistics", rows.Standing).rows()
+    core = workspace.read("score", rows.CoreTask)
+    standings = workspace.read("statistics", rows.Standing, core).rows()
     coverage: dict[str, Counter[str]] = {}
-    for row in workspace.read("score", rows.Coverage).rows():
+    for row in workspace.read("score", rows.Coverage, core).rows():
         counts = {k: v for k, v in row.model_dump().items() if isinstance(v, int)}
         coverage.setdefault(row.slug, Counter()).update(counts)
     return Results(
         tuple(sorted(standings, key=lambda standing: standing.rank)),
-        tuple(workspace.read("statistics", rows.Reference).rows()),
-        {row.slug: row for row in workspace.read("statistics", rows.Chance).rows()},
+        tuple(workspace.read("statistics", rows.Reference, core).rows()),
+        {row.slug: row for row in workspace.read("statistics", rows.Chance, core).rows()},
         coverage,
-        tuple(workspace.read("statistics", rows.PanelAgreement).rows()),
-        workspace.read("statistics", rows.Inference).rows()[0],
+        tuple(workspace.read("statistics", rows.PanelAgreement, core).rows()),
+        workspace.read("statistics", rows.Inference, core).rows()[0],
     )
 
 
@@ -135,7 +136,7 @@ def _route_notes(results: Results, parameters: Parameters) -> list[str]:
     notes = []
     if any(route.sees_map for route in parameters.routes.values()):
         notes.append(
-            f"{_SEES_MAP} is shown the scores before it answers: it calibrates, it does not compete."
+            f"{_SEES_MAP} is shown the scores first: it calibrates the scale and does not compete."
         )
     more = {
         slug: counts["alternative_parsed"] - counts["parsed"]
@@ -235,7 +236,7 @@ def task_view(workspace: Workspace, name: str) -> View:
         Grid("Best five and worst three of 56", ("place", "portfolio", "score", "members"),
              tuple(line(place) for place in shown), frozenset({0, 2})),
     )  # fmt: skip
-    taskset = workspace.read("freeze", TaskSet).digests[0]
+    taskset = workspace.read("freeze", TaskSet, table).digests[0]
     about = f"{task.panel}, {task.family}, stratum {task.stratum}, anchor {task.anchor}"
     notes = (
         about, f"Chance {bps(task.chance_bps)}, margin {bps(task.margin_bps)}", "Prompt:",
@@ -257,9 +258,13 @@ def diagnostics_grid(diagnostics: Sequence[Diagnostic]) -> Grid:
         ("panel", "family", "tasks", "mean chance", "median margin", "distinct scores", "feasible"),
         tuple(
             (
-                d.panel, d.family.value, str(d.tasks), bps(Fraction(d.mean_chance_millibps, 1000)),
-                bps(Fraction(d.median_margin_millibps, 1000)), f"{d.mean_distinct_milli / 1000:.1f}",
-                f"{d.feasible_ppm / 10_000:.1f}%",
+                d.panel,
+                d.family.value,
+                str(d.tasks),
+                bps(Fraction(d.mean_chance_millibps, 1000)),
+                bps(Fraction(d.median_margin_millibps, 1000)),
+                fixed(Fraction(d.mean_distinct_milli, 1000), 1),
+                f"{fixed(Fraction(d.feasible_ppm, 10_000), 1)}%",
             )
             for d in diagnostics
         ),
@@ -315,4 +320,4 @@ def _find_task(name: str, digests: Sequence[str], tasks: Sequence[Task]) -> tupl
 
 
 def _correlation(ppb: int | None) -> str:
-    return "none" if ppb is None else f"{ppb / 1e9:.2f}"
+    return "none" if ppb is None else fixed(Fraction(ppb, 1_000_000_000), 3)

@@ -37,7 +37,7 @@ def run(workspace: Workspace) -> StageSummary:
         An input is missing or damaged.
     """
     tasks = workspace.read("freeze", Task)
-    selections = workspace.read("parse", Selection)
+    selections = workspace.read("parse", Selection, tasks)
     by_id = {task.task_id: task for task in tasks.rows()}
     task_digests = dict(zip(by_id, tasks.digests, strict=True))
     cells = selections.rows()

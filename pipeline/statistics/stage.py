@@ -39,6 +39,7 @@ class _Inputs(NamedTuple):
     """What the stage works on: ranked and unranked slugs, core tasks in order, scores by slug."""
 
     workspace: Workspace
+    tasks: Table[Task]
     ranked: tuple[str, ...]
     unranked: tuple[str, ...]
     core: tuple[Task, ...]
@@ -71,7 +72,7 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
         stream=parameters.stream,
     )
     analysis = analyse(matrix, settings, progress)
-    taskset = workspace.read("freeze", TaskSet)
+    taskset = workspace.read("freeze", TaskSet, inputs.tasks)
     tables: list[Table[Any]] = [
         make_table(rows.Standing, _standings(inputs, matrix, analysis), inputs.roots),
         make_table(rows.Reference, _references(inputs), inputs.roots),
@@ -95,9 +96,9 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
 
 def _read(workspace: Workspace) -> _Inputs:
     tasks = workspace.read("freeze", Task)
-    core = workspace.read("score", rows.CoreTask)
-    scores = workspace.read("score", rows.Score)
-    selections = workspace.read("parse", rows.Selection)
+    selections = workspace.read("parse", rows.Selection, tasks)
+    core = workspace.read("score", rows.CoreTask, tasks, selections)
+    scores = workspace.read("score", rows.Score, tasks, selections)
     by_id = {task.task_id: task for task in tasks.rows()}
     families = workspace.parameters.score.families
     ordered = sorted(core.rows(), key=lambda c: (c.panel, families.index(c.family), c.position))
@@ -107,6 +108,7 @@ def _read(workspace: Workspace) -> _Inputs:
     routes = workspace.parameters.routes
     return _Inputs(
         workspace,
+        tasks,
         tuple(slug for slug, route in routes.items() if route.ranked),
         tuple(slug for slug, route in routes.items() if not route.ranked),
         tuple(by_id[entry.task_id] for entry in ordered),
@@ -122,8 +124,8 @@ def _matrix(inputs: _Inputs) -> ScoreMatrix:
         missing = [task.task_id for task in inputs.core if task.task_id not in scored]
         if missing:
             raise StatisticsError(
-                "a score of every ranked route on every core task", f"none of {slug} on {missing[0]}",
-                "artifacts/score", "Run `flavourbench score` again.",
+                "a score of every ranked route on every core task",
+                f"none of {slug} on {missing[0]}", "artifacts/score", "Run `flavourbench score` again.",
             )  # fmt: skip
     if len(inputs.ranked) < 2:  # noqa: PLR2004  # a comparison takes two
         raise StatisticsError(

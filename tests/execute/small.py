@@ -11,8 +11,9 @@ from pathlib import Path
 from pipeline.errors import ProviderError
 from pipeline.execute.adapter import Reply, Request, request_digest
 from pipeline.tables import make_table, read_table, write_table
-from pipeline.workspace import open_workspace
+from pipeline.workspace import Workspace
 from schemas.execution import Outcome, Response
+from schemas.parameters import Parameters
 from schemas.taskset import PORTFOLIOS, Family, Task
 
 REPOSITORY = Path(__file__).parents[2]
@@ -69,8 +70,9 @@ def make_workspace(root, tasks=12, routes=None):
         "report": {"title": "Small"},
     }
     root.mkdir(parents=True, exist_ok=True)
-    (root / "params.yaml").write_text(json.dumps(parameters), encoding="utf-8")
-    workspace = open_workspace(root)
+    text = json.dumps(parameters)
+    (root / "params.yaml").write_text(text, encoding="utf-8")
+    workspace = Workspace(root, Parameters.model_validate_json(text))
     rows = make_tasks(tasks) if isinstance(tasks, int) else tasks
     write_table(workspace.artifact("freeze", "tasks"), make_table(Task, rows))
     return workspace

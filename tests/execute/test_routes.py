@@ -14,7 +14,7 @@ from pipeline.execute.routes import bind_route, find_route, route_identity
 from pipeline.identity import digest
 from pipeline.starter import VERSIONS, Dish, dishes_digest
 from schemas.parameters import Policy, PolicyRoute, ReplayRoute
-from tests.execute.small import make_task, make_workspace, run_cli
+from tests.execute.small import make_task
 
 NOISY = PolicyRoute(
     adapter="policy",
@@ -155,19 +155,14 @@ class TestDishes:
         assert len({digest_of([]), digest_of([plain]), digest_of([dish])}) == 3
 
     @pytest.mark.parametrize("version", [3, 99])
-    def test_an_unknown_version_is_one_line(self, version, tmp_path):
-        route = changed(COMMON, dishes=version)
+    def test_an_unknown_version_is_one_line(self, version):
         with pytest.raises(ReleaseError) as caught:
-            find_route({"common": route}, "common")
+            find_route({"common": changed(COMMON, dishes=version)}, "common")
         message = str(caught.value)
         assert "\n" not in message
         assert "1 or 2" in message
         assert str(version) in message
-        make_workspace(tmp_path, 2, {"common": route.model_dump(mode="json")})
-        if version == 99:
-            ended = run_cli("execute", "common", "-w", tmp_path)
-            assert (ended.returncode, ended.stdout) == (2, "")
-            assert ended.stderr == f"flavourbench: {message}\n"
+        assert caught.value.exit_code == 2
 
 
 class TestBinding:

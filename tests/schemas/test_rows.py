@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from pipeline.columns import row_digests
 from pipeline.identity import canonical_bytes, row_digest, row_identity
-from pipeline.tables import make_table, row_digests
+from pipeline.tables import make_table
 from schemas import __main__ as export
 from schemas.release import CORE_CATEGORIES, CUISINES
 from schemas.results import Score, Selection, Standing

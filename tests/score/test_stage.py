@@ -116,7 +116,7 @@ def test_an_empty_core_stratum_is_refused(frozen: Workspace) -> None:
     lines = {t.task_id: {"answer": "none"} for t in tasks if t.family == "pairing"}
     workspace = with_route(frozen, "mute", replay_route(frozen, "mute.jsonl", lines))
     run_stages(workspace, "execute", "parse")
-    with pytest.raises(ScoreError, match="core of panel_1, pairing.*found 0 of 8.*mute lacks 8"):
+    with pytest.raises(ScoreError, match=r"core of panel_1, pairing.*found 0 of 8.*mute lacks 8"):
         run_stages(workspace, "score")
     assert not workspace.artifact("score", "core").exists()
 
@@ -131,21 +131,21 @@ def test_fewer_than_two_ranked_routes_are_refused(tmp_path: Path) -> None:
         run_stages(workspace, "statistics")
 
 
-def test_a_plan_without_a_published_release_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stage", "older"), [("score", "parse"), ("statistics", "score"), ("report", "statistics")]
+)
+def test_tables_of_two_runs_are_never_mixed(frozen: Workspace, stage: str, older: str) -> None:
+    run_stages(frozen)
+    kept = {path.name: path.read_bytes() for path in (frozen.root / "artifacts" / older).iterdir()}
+
     def change(parameters: dict[str, Any]) -> None:
-        parameters["score"]["core"] = {"source": "plan"}
+        parameters["freeze"]["excluded_anchors"] = ["garlic"]
 
-    workspace = mini_workspace(tmp_path, change)
-    run_stages(workspace, "release", "freeze", "execute", "parse")
-    with pytest.raises(TableError, match="plan.parquet"):
-        run_stages(workspace, "score")
-
-
-def test_published_tasks_without_a_published_release_are_refused(tmp_path: Path) -> None:
-    def change(parameters: dict[str, Any]) -> None:
-        parameters["freeze"] = {"source": "published", "families": ["pairing"]}
-
-    workspace = mini_workspace(tmp_path, change)
-    run_stages(workspace, "release")
-    with pytest.raises(TableError, match="published.parquet"):
-        run_stages(workspace, "freeze")
+    other = mini_workspace(frozen.root, change)
+    run_stages(other, "freeze", "execute", "parse", "score", "statistics", "report")
+    for name, data in kept.items():
+        (frozen.root / "artifacts" / older / name).write_bytes(data)
+    with pytest.raises(
+        TableError, match=r"made from .* root .* of two runs are mixed: run `dvc repro`"
+    ):
+        run_stages(other, stage)

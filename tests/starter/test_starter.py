@@ -70,7 +70,7 @@ def test_there_are_at_least_forty_facts() -> None:
 
 def test_who_is_near_whom_is_plain_cooking(cosines: dict[tuple[str, str], float]) -> None:
     wrong = [
-        f"{anchor}: {nearer} {cosines[anchor, nearer]:.3f}, {farther} {cosines[anchor, farther]:.3f}"
+        (anchor, nearer, cosines[anchor, nearer], farther, cosines[anchor, farther])
         for anchor, nearer, farther, _ in FACTS
         if not cosines[anchor, nearer] > cosines[anchor, farther]
     ]
