@@ -125,8 +125,10 @@ def _matrix(inputs: _Inputs) -> ScoreMatrix:
         if missing:
             raise StatisticsError(
                 "a score of every ranked route on every core task",
-                f"none of {slug} on {missing[0]}", "artifacts/score", "Run `flavourbench score` again.",
-            )  # fmt: skip
+                f"none of {slug} on {missing[0]}",
+                "artifacts/score",
+                "Run `flavourbench score` again.",
+            )
     if len(inputs.ranked) < 2:  # noqa: PLR2004  # a comparison takes two
         raise StatisticsError(
             "at least two ranked routes", str(len(inputs.ranked)), "params.yaml: routes",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import sqlite3
 import stat
@@ -10,7 +11,7 @@ import pytest
 from pipeline.errors import ExecuteError, ProviderError, StoppedError, TableError, UsageError
 from pipeline.execute import runner, stage
 from pipeline.execute.ledger import open_ledger
-from pipeline.identity import row_digest
+from pipeline.identity import digest, row_digest
 from pipeline.tables import make_table, read_header, read_table, write_table
 from schemas.execution import Response
 from schemas.taskset import Task
@@ -293,6 +294,10 @@ class TestHydration:
         rows = sealed_rows(other)
         assert len({row.route_digest for row in rows}) == 2
         assert all(row in rows for row in before)
+        documents = read_header(sealed_path(other)).about
+        assert {digest("route", json.loads(text)) for text in documents.values()} == {
+            row.route_digest for row in rows
+        }
         back = make_workspace(tmp_path, 4)
         assert stage.run(back, "uniform").headline.startswith("uniform: 4 of 4 present, 0 asked")
 

@@ -150,7 +150,7 @@ def test_order_of_rows_in_the_files_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", [0, 3])
 def test_an_unknown_version_is_refused(version: int) -> None:
-    with pytest.raises(ReleaseError, match="starter version"):
+    with pytest.raises(ReleaseError, match="expected version 1 or 2"):
         read_dishes(version)
 
 
