@@ -124,26 +124,12 @@ def checked_vector(vector: np.ndarray, where: str) -> np.ndarray:
 
 def _read_directions(path: Path, dimensions: int) -> tuple[Direction, ...]:
     """Directions of the eight cuisines out of an npz of plain arrays."""
-    import numpy as np
-
-    data = io.BytesIO(read_bytes(path, _NPZ_LIMIT, ReleaseError))
+    data = read_bytes(path, _NPZ_LIMIT, ReleaseError)
     try:
-        with zipfile.ZipFile(data) as archive:
-            members = archive.infolist()
-            names = sorted(member.filename for member in members)
-            wanted = sorted(f"{cuisine}.npy" for cuisine in CUISINES)
-            if names != wanted:
-                odd = sorted(set(names) ^ set(wanted)) or ["a member twice"]
-                raise _refuse("one array for each of the eight cuisines", ", ".join(odd), str(path))
-            if sum(member.file_size for member in members) > _NPZ_LIMIT:
-                raise _refuse(f"at most {_NPZ_LIMIT:,} bytes unpacked", "more", str(path))
-            arrays = {
-                cuisine: np.lib.format.read_array(
-                    io.BytesIO(archive.read(f"{cuisine}.npy")), allow_pickle=False
-                )
-                for cuisine in CUISINES
-            }
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError) as problem:
+        arrays = _unpacked(data, path)
+    except ReleaseError:
+        raise
+    except Exception as problem:  # damaged or hostile bytes make zipfile and numpy raise anything
         raise _refuse("an npz of plain arrays", str(problem), str(path)) from problem
     for cuisine, array in arrays.items():
         where = f"{path}, {cuisine}"
@@ -156,9 +142,30 @@ def _read_directions(path: Path, dimensions: int) -> tuple[Direction, ...]:
     )
 
 
+def _unpacked(data: bytes, path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an npz by cuisine, no more of it unpacked than the limit."""
+    import numpy as np
+
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        names = sorted(member.filename for member in members)
+        wanted = sorted(f"{cuisine}.npy" for cuisine in CUISINES)
+        if names != wanted:
+            odd = sorted(set(names) ^ set(wanted)) or ["a member twice"]
+            raise _refuse("one array for each of the eight cuisines", ", ".join(odd), str(path))
+        if sum(member.file_size for member in members) > _NPZ_LIMIT:
+            raise _refuse(f"at most {_NPZ_LIMIT:,} bytes unpacked", "more", str(path))
+        return {
+            cuisine: np.lib.format.read_array(
+                io.BytesIO(archive.read(f"{cuisine}.npy")), allow_pickle=False
+            )
+            for cuisine in CUISINES
+        }
+
+
 def _finite(text: str, where: str) -> float:
     try:
-        value = float(text)
+        value = float(text) if "_" not in text else math.nan  # Python reads 1_0 as 10
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

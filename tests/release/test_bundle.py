@@ -149,6 +149,7 @@ UNSOUND_EMBEDDINGS = {
     "infinity": (EMBEDDINGS.replace("0.25", "inf"), "row 3, dim_1: expected a finite number"),
     "beyond_float32": (EMBEDDINGS.replace("0.25", "1e300"), "row 3, vector.*NaN or infinity"),
     "text": (EMBEDDINGS.replace("0.25", "much"), "row 3, dim_1.*'much'"),
+    "python_spelling": (EMBEDDINGS.replace("0.25", "2_5"), "row 3, dim_1.*'2_5'"),
     "zero_vector": (EMBEDDINGS.replace("0.0,2.0", "0.0,0.0"), "row 4, vector.*all zero"),
     "rounds_to_zero": (EMBEDDINGS.replace("0.0,2.0", "0.0,1e-60"), "row 4, vector.*all zero"),
     "id_twice": (EMBEDDINGS.replace("3,0.5", "1,0.5"), "every node_id once"),
@@ -219,6 +220,36 @@ def cut_short(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:200])
 
 
+def patched_directory(path: Path, offset: int, value: int) -> None:
+    """Change a byte of the first entry of the archive's central directory."""
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + offset] = value
+    path.write_bytes(data)
+
+
+def encrypted_member(path: Path) -> None:
+    patched_directory(path, 8, 1)
+
+
+def unknown_compression(path: Path) -> None:
+    patched_directory(path, 10, 99)
+
+
+def raw_header(path: Path, header: bytes) -> None:
+    write_directions(path, {k: v for k, v in directions().items() if k != "Japanese"})
+    array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("Japanese.npy", array)
+
+
+def endless_shape(path: Path) -> None:
+    raw_header(path, b"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999,)}")
+
+
+def broken_header(path: Path) -> None:
+    raw_header(path, b"{{{")
+
+
 @pytest.mark.parametrize(
     ("defect", "says"),
     [
@@ -233,6 +264,10 @@ def cut_short(path: Path) -> None:
         (outside_name, "../evil.npy"),
         (bomb, "bytes unpacked"),
         (cut_short, "npz of plain arrays"),
+        (encrypted_member, "npz of plain arrays.*encrypted"),
+        (unknown_compression, "npz of plain arrays.*compression"),
+        (endless_shape, "npz of plain arrays"),
+        (broken_header, "npz of plain arrays"),
     ],
 )
 def test_unsound_directions_are_refused(
