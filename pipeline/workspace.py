@@ -122,8 +122,11 @@ def open_workspace(root: Path) -> Workspace:
     Raises
     ------
     ParameterError
-        `params.yaml` is missing, no YAML, or holds a wrong key or value; names it.
+        `params.yaml` is missing, no YAML, or holds a wrong key or value; names it. Or the folder's
+        name is no text, which Arrow cannot open.
     """
+    if not _is_text(str(root)):
+        raise ParameterError("a path in UTF-8", repr(str(root)), "workspace", "Rename the folder.")
     path = root / "params.yaml"
     data = read_bytes(path, _PARAMETERS_LIMIT, ParameterError)
     return Workspace(root, parse_parameters(data, "params.yaml"))

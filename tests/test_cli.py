@@ -71,8 +71,15 @@ def test_views_fit_100_columns_without_colour_and_speak_json(
     assert shown.returncode == 0, shown.stderr
     assert "\x1b" not in shown.stdout
     assert max(map(len, shown.stdout.splitlines())) <= 100
+    assert [line for line in shown.stdout.splitlines() if line != line.rstrip()] == []
     document = json.loads(flavourbench(*words, "--json", cwd=done.root).stdout)
     assert document
+
+
+def test_options_before_the_word_info_count(done: Workspace, tmp_path: Path) -> None:
+    after = flavourbench("release", "info", "--json", "-w", str(done.root), cwd=tmp_path)
+    before = flavourbench("release", "--json", "-w", str(done.root), "info", cwd=tmp_path)
+    assert json.loads(before.stdout) == json.loads(after.stdout)
 
 
 def test_views_survive_a_locale_without_unicode(done: Workspace) -> None:
@@ -105,6 +112,28 @@ def test_a_mistake_gets_one_line_and_exit_2(
     assert failed.stdout == ""
     assert failed.stderr.count("\n") == 1
     assert says in failed.stderr
+
+
+@pytest.mark.parametrize("words", [("leaderboard",), ("report",)])
+@pytest.mark.parametrize("slug", ["first", "best"])
+def test_a_route_renamed_since_the_run_gets_one_line(
+    done: Workspace, tmp_path: Path, words: tuple[str, ...], slug: str
+) -> None:
+    text = (done.root / "params.yaml").read_text("utf-8")
+    (tmp_path / "params.yaml").write_text(text.replace(f'"{slug}":', '"other":'), "utf-8")
+    (tmp_path / "artifacts").symlink_to(done.root / "artifacts")
+    failed = flavourbench(*words, cwd=tmp_path)
+    assert failed.returncode == 2
+    assert failed.stderr.count("\n") == 1
+    assert f"found none for {slug}" in failed.stderr
+
+
+def test_a_folder_whose_name_is_no_text_gets_one_line(done: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "l\udce9").symlink_to(done.root)
+    failed = flavourbench("leaderboard", "-w", str(tmp_path / "l\udce9"))
+    assert failed.returncode == 2
+    assert failed.stderr.count("\n") == 1
+    assert "a path in UTF-8" in failed.stderr
 
 
 def test_a_closed_pipe_is_no_traceback(done: Workspace) -> None:

@@ -87,7 +87,7 @@ def statistics(workspace: Folder = HERE, as_json: Json = False) -> None:
 
 @commands.command(rich_help_panel=PANEL)
 def report(workspace: Folder = HERE, as_json: Json = False) -> None:
-    """Write the leaderboard as Markdown, CSV and JSON, and the forest chart's data."""
+    """Write the leaderboard as Markdown, CSV and JSON, and the forest chart as SVG."""
     from pipeline.report.stage import run
 
     say(run(opened(workspace)), as_json)

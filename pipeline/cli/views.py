@@ -19,11 +19,13 @@ commands.add_typer(tasks_commands, name="tasks", rich_help_panel=PANEL)
 
 
 @release_commands.command("info")
-def release_info(workspace: Folder = HERE, as_json: Json = False) -> None:
+def release_info(context: typer.Context, workspace: Folder = HERE, as_json: Json = False) -> None:
     """Show the release: digest, ingredients by category and region, dimensions."""
     from pipeline.report.views import release_view
 
-    show(release_view(opened(workspace)), as_json)
+    before = context.parent.params if context.parent else {}  # options before the word `info`
+    place = before.get("workspace", HERE) if workspace == HERE else workspace
+    show(release_view(opened(place)), as_json or bool(before.get("as_json")))
 
 
 @commands.command(rich_help_panel=PANEL)

@@ -31,14 +31,17 @@ def print_view(view: View, as_json: bool) -> None:
     console = Console(highlight=False, emoji=False)
     if not console.is_terminal or console.width > _WIDTH:
         console.width = _WIDTH
-    console.print(Text(visible(view.title), style="bold"))
-    for grid in view.grids:
+    with console.capture() as capture:
+        console.print(Text(visible(view.title), style="bold"))
+        for grid in view.grids:
+            console.print()
+            console.print(_table(grid))
         console.print()
-        console.print(_table(grid))
-    console.print()
-    for note in view.notes:
-        for line in note.splitlines() or [""]:
-            console.print(Text(visible(line)))
+        for note in view.notes:
+            for line in note.splitlines() or [""]:
+                console.print(Text(visible(line)))
+    for line in capture.get().splitlines():
+        sys.stdout.write(line.rstrip(" ") + "\n")
 
 
 def visible(text: str) -> str:

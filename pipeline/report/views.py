@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.errors import UsageError
+from pipeline.errors import ReportError, UsageError
 from pipeline.report.numbers import bps, fixed, p_value, score
 from pipeline.workspace import release_name
 from schemas import results as rows
@@ -63,21 +63,45 @@ class Results(NamedTuple):
 
 
 def read_results(workspace: Workspace) -> Results:
-    """Everything that the leaderboard shows. Raises `TableError` where a table is not sound."""
+    """Everything that the leaderboard shows.
+
+    Raises
+    ------
+    TableError
+        A table is not sound.
+    ReportError
+        `params.yaml` has lost a route that the tables hold.
+    """
     core = workspace.read("score", rows.CoreTask)
     standings = workspace.read("statistics", rows.Standing, core).rows()
+    references = workspace.read("statistics", rows.Reference, core).rows()
+    _refuse_lost_routes(
+        workspace.parameters, [s.slug for s in standings] + [r.slug for r in references]
+    )
     coverage: dict[str, Counter[str]] = {}
     for row in workspace.read("score", rows.Coverage, core).rows():
         counts = {k: v for k, v in row.model_dump().items() if isinstance(v, int)}
         coverage.setdefault(row.slug, Counter()).update(counts)
     return Results(
         tuple(sorted(standings, key=lambda standing: standing.rank)),
-        tuple(workspace.read("statistics", rows.Reference, core).rows()),
+        tuple(references),
         {row.slug: row for row in workspace.read("statistics", rows.Chance, core).rows()},
         coverage,
         tuple(workspace.read("statistics", rows.PanelAgreement, core).rows()),
         workspace.read("statistics", rows.Inference, core).rows()[0],
     )
+
+
+def _refuse_lost_routes(parameters: Parameters, slugs: Sequence[str]) -> None:
+    """Refuse results of routes that were renamed or removed since."""
+    for slug in slugs:
+        if slug not in parameters.routes:
+            raise ReportError(
+                "a route in params.yaml for every route of the last run",
+                f"none for {slug}",
+                "artifacts/statistics",
+                "Restore the route, or run `dvc repro`.",
+            )
 
 
 def leaderboard_view(parameters: Parameters, results: Results) -> View:

@@ -101,6 +101,12 @@ def _read(workspace: Workspace) -> _Inputs:
     scores = workspace.read("score", rows.Score, tasks, selections)
     by_id = {task.task_id: task for task in tasks.rows()}
     families = workspace.parameters.score.families
+    other = next((entry.family for entry in core.rows() if entry.family not in families), None)
+    if other is not None:
+        raise StatisticsError(
+            "a core of the families in score.families", other.value, "artifacts/score/core.parquet",
+            "Run `flavourbench score` again.",
+        )  # fmt: skip
     ordered = sorted(core.rows(), key=lambda c: (c.panel, families.index(c.family), c.position))
     found: dict[str, dict[str, int]] = {}
     for score in scores.rows():
