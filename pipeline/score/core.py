@@ -135,4 +135,6 @@ def _remedy(task_ids: Sequence[str], valid: Mapping[str, frozenset[str]]) -> str
     """Which route costs the stratum most."""
     lost = {slug: sum(task not in tasks for task in task_ids) for slug, tasks in valid.items()}
     worst = max(lost, key=lambda slug: (lost[slug], slug))
+    if not lost[worst]:
+        return "The panel has no more: lower score.core.size."
     return f"{worst} lacks {lost[worst]} of them: lower score.core.size or set it ranked: false."

@@ -56,6 +56,7 @@ def test_without_a_size_every_stratum_gives_as_many_as_the_smallest_has() -> Non
         ({"r": frozenset()}, None, "expected 1 tasks that every ranked route answered validly"),
         ({"r": frozenset("a"), "s": frozenset("b")}, None, "found 0 of 2"),
         ({"r": frozenset("ab"), "slow": frozenset("a")}, 2, "slow lacks 1 of them"),
+        ({"r": frozenset("ab")}, 3, "found 2 of 2. The panel has no more"),
     ],
 )
 def test_a_core_that_cannot_be_filled_is_refused(
