@@ -299,6 +299,33 @@ def test_a_stage_has_one_word_in_every_room():
     assert set(re.findall(r"artifacts/(\w+)", text)) >= STAGES
 
 
+def stage_block(text, stage):
+    return re.search(rf"^  {stage}:\n(.*?)(?=^  \w+:\n|\Z)", text, re.MULTILINE | re.DOTALL)[1]
+
+
+# Sections reach a stage through `params`; execute asks no model again because a row's shape moved.
+@pytest.mark.parametrize("stage", sorted(STAGES - {"execute"}))
+def test_a_stage_depends_on_the_shapes_and_sections_that_it_reads(stage):
+    block = stage_block((ROOT / "dvc.yaml").read_text("utf-8"), stage)
+    sources = [path.read_text("utf-8") for path in ROOT.glob(f"pipeline/{stage}/*.py")]
+    shapes = {
+        found.module.split(".")[1]
+        for source in sources
+        for found in imports_of(source)
+        if found.module.startswith("schemas.")
+    }
+    modules = {path.stem for path in ROOT.glob("schemas/*.py")} - {"parameters"}
+    assert shapes & modules <= set(re.findall(r"schemas/(\w+)\.py", block))
+    read = {
+        section
+        for source in sources
+        for section in re.findall(r"parameters\.(\w+)\.\w", source)
+        if section in STAGES
+    }
+    named = re.search(r"params: \[(.*?)\]", block)[1]
+    assert read <= {name.strip().split(".")[0] for name in named.split(",")}
+
+
 @each_source
 def test_every_public_name_exists_and_is_named_once(path):
     tree = ast.parse(path.read_text("utf-8"))
