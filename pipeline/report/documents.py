@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pipeline.report.numbers import score
 from pipeline.report.terminal import visible
@@ -66,16 +66,21 @@ def csv_text(results: Results) -> str:
 
 
 def json_text(results: Results) -> str:
-    """The leaderboard as JSON for machines, and for `dvc metrics` by slug.
+    """The leaderboard as JSON: rows as the tables hold them, and what `dvc metrics` compares.
 
-    `dvc metrics diff` compares by path, so standings are keyed by slug here.
+    `dvc metrics` shows whatever stands under a key and passes over lists. So rows stand in lists,
+    and by key only what a person compares between two commits: points from 0 to 100 by slug.
     """
-    document = leaderboard_document(results)
-    for part in ("leaderboard", "references"):
-        document[part] = {row["slug"]: _without_slug(row) for row in document[part]}
-    document["agreement"] = {
-        f"{row['first']}/{row['second']}": row for row in document["agreement"]
+    rows = leaderboard_document(results)
+    points = {s.slug: s.score_microbps for s in results.standings} | {
+        r.slug: r.score_microbps for r in results.references if r.score_microbps is not None
     }
+    metrics = {
+        "score": {slug: _points(value) for slug, value in points.items()},
+        "chance": _points(next(iter(results.chance.values())).chance_microbps),
+        "core_tasks": results.inference.tasks,
+    }
+    document = metrics | rows | {"inference": [rows["inference"]]}
     return json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
@@ -109,5 +114,6 @@ def _inert(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", visible(text))
 
 
-def _without_slug(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key != "slug"}
+def _points(microbps: int) -> float:
+    """Points from 0 to 100, as a number with at most six decimals."""
+    return float(score(microbps, 6))

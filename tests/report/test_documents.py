@@ -105,11 +105,25 @@ def test_negative_numbers_stay_numbers_in_csv(done: Workspace) -> None:
     assert next(csv.DictReader(io.StringIO(text)))["pointwise_low"] == "-0.250000"
 
 
-def test_json_is_keyed_by_slug_and_holds_integers(done: Workspace) -> None:
+def test_json_holds_the_rows_as_they_are(done: Workspace) -> None:
     document = json.loads(json_text(read_results(done)))
-    assert set(document["leaderboard"]) == {"dice", "first"}
-    assert document["references"]["best"]["score_microbps"] == 10_000_000_000
-    assert not re.search(r"\d\.\d", json_text(read_results(done)).replace(HOSTILE, ""))
+    assert [row["rank"] for row in document["leaderboard"]] == [1, 2]
+    assert {row["slug"] for row in document["leaderboard"]} == {"dice", "first"}
+    (best,) = document["references"]
+    assert (best["slug"], best["score_microbps"]) == ("best", 10_000_000_000)
+    assert len(document["inference"]) == 1
+    rows = {key: value for key, value in document.items() if isinstance(value, list)}
+    assert not re.search(r"\d\.\d", json.dumps(rows).replace(json.dumps(HOSTILE), ""))
+
+
+def test_dvc_metrics_shows_points_and_little_else(done: Workspace) -> None:
+    document = json.loads(json_text(read_results(done)))
+    shown = {key: value for key, value in document.items() if not isinstance(value, list)}
+    assert set(shown) == {"score", "chance", "core_tasks"}
+    standings = {s.slug: s for s in done.read("statistics", Standing).rows()}
+    assert shown["score"] == {"best": 100.0} | {
+        slug: pytest.approx(s.score_microbps / 10**8, abs=5e-7) for slug, s in standings.items()
+    }
 
 
 def test_markdown_shows_hostile_text_and_runs_none_of_it(done: Workspace) -> None:
