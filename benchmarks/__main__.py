@@ -7,7 +7,7 @@ import platform
 import subprocess
 import sys
 
-BENCHMARKS = ("freeze", "statistics", "hashing")
+BENCHMARKS = ("freeze", "statistics", "hashing", "execute")
 
 
 def main() -> None:

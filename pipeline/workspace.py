@@ -35,6 +35,9 @@ _PARAMETERS_LIMIT = 4 * 2**20
 _TAGS = {("release",): 1, ("freeze",): 1, ("routes",): 2, ("score", "core"): 2}
 """Sections whose shape a tag decides, and where pydantic puts that tag into an error's place."""
 
+_NEAR_SECRETS = {"base_url", "extra_body", "headers_env", "key_env"}
+"""Where people type a secret by mistake."""
+
 _MAX_VALUES = 20_000
 _MAX_DEPTH = 16
 _PLAIN = "Use text, integers, booleans and lists."
@@ -220,6 +223,8 @@ def _parameter_error(problem: ValidationError, where: str) -> ParameterError:
     else:
         combined = first["type"] == "value_error" and not place
         found = "other sections" if combined else json.dumps(first["input"], default=str)
+        if _NEAR_SECRETS.intersection(place):
+            found = "another text (not shown, it may be a secret)"
     more = len(faults) - 1
     remedy = "Mend params.yaml and run again." + (f" ({more} more like it.)" if more else "")
     return ParameterError(expected, found, f"{where}: {'.'.join(place) or 'top level'}", remedy)

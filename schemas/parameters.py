@@ -7,6 +7,17 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from schemas.endpoint import (
+    BaseUrl,
+    EnvironmentName,
+    ExtraBody,
+    HeaderName,
+    Limits,
+    Prices,
+    Sampling,
+    Usd,
+    is_loopback,
+)
 from schemas.record import Count, Digest, Record
 from schemas.taskset import Family
 
@@ -14,6 +25,7 @@ __all__ = [
     "BundleRelease",
     "ExecutionRoute",
     "FreezeParameters",
+    "OpenAiRoute",
     "PanelParameters",
     "Parameters",
     "ParseParameters",
@@ -196,7 +208,47 @@ class ReplayRoute(ExecutionRoute):
     answer_rule: Literal["message", "verbatim"] = "message"
 
 
-Route = Annotated[PolicyRoute | ReplayRoute, Field(discriminator="adapter")]
+class OpenAiRoute(ExecutionRoute):
+    """An endpoint that speaks the chat-completions API.
+
+    Identity (what can change an answer): `adapter`, `base_url`, `model`, `accept`, `system`,
+    `sampling`, `extra_body`. The rest says how to reach it, what it costs and how hard to ask.
+
+    `accept` lists the model ids that may come back, exact or as a glob; only `model` where it is
+    empty. `key_env` and `headers_env` name environment variables, never values.
+    `plain_http` allows `http://` to hosts beyond this machine, `env_proxy` the proxies that the
+    environment names.
+    """
+
+    adapter: Literal["openai"]
+    base_url: BaseUrl
+    model: Text
+    accept: tuple[Text, ...] = ()
+    system: Annotated[str, Field(min_length=1, max_length=100_000)] | None = None
+    sampling: Sampling = Sampling()
+    extra_body: ExtraBody = Field(default_factory=dict)
+    key_env: EnvironmentName | None = None
+    headers_env: dict[HeaderName, EnvironmentName] = Field(default_factory=dict)
+    price: Prices | None = None
+    spend_cap_usd: Usd | None = None
+    limits: Limits = Limits()
+    plain_http: bool = False
+    env_proxy: bool = False
+
+    @model_validator(mode="after")
+    def _can_be_trusted(self) -> OpenAiRoute:
+        if self.base_url.startswith("http:") and not (
+            self.plain_http or is_loopback(self.base_url)
+        ):
+            message = "https, or plain_http: true, since plain HTTP shows key and answers to others"
+            raise ValueError(message)
+        if self.spend_cap_usd is not None and not (self.price and self.sampling.tokens_limit):
+            message = "price and max_tokens beside spend_cap_usd: else nobody knows the most"
+            raise ValueError(message)
+        return self
+
+
+Route = Annotated[PolicyRoute | ReplayRoute | OpenAiRoute, Field(discriminator="adapter")]
 """One route, told apart by its adapter."""
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "release", "release info", "freeze", "execute", "parse", "score", "statistics", "report",
-    "leaderboard", "tasks show",
+    "routes", "routes check", "leaderboard", "tasks show",
 )  # fmt: skip
 
 

@@ -272,7 +272,7 @@ WRONG = {
         "adapter: policy, policy: uniform",
         "adapter: polcy, policy: uniform",
         "routes.uniform.adapter: ",
-        "one of 'policy', 'replay', found 'polcy'",
+        "one of 'policy', 'replay', 'openai', found 'polcy'",
     ),
     "hostile adapter": (
         "adapter: policy, policy: uniform",

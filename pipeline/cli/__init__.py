@@ -7,7 +7,7 @@ from typing import Any
 import typer
 import typer.core
 
-from pipeline.cli import stages, views
+from pipeline.cli import execute, stages, views
 
 __all__ = ["app"]
 
@@ -19,6 +19,7 @@ _ORDER = (
     "score",
     "statistics",
     "report",
+    "routes",
     "leaderboard",
     "tasks",
 )
@@ -49,5 +50,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for _module in (stages, views):
+for _module in (stages, execute, views):
     app.add_typer(_module.commands)

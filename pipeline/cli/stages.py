@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from pipeline.cli.common import HERE, Folder, Json, opened, say
@@ -37,24 +35,6 @@ def freeze(workspace: Folder = HERE, as_json: Json = False) -> None:
 
     with progress_bar("freeze") as progress:
         summary = run(opened(workspace), progress)
-    say(summary, as_json)
-
-
-@commands.command(rich_help_panel=PANEL)
-def execute(
-    slug: Annotated[str, typer.Argument(help="A route of params.yaml.", show_default=False)],
-    workspace: Folder = HERE,
-    as_json: Json = False,
-) -> None:
-    """Ask one route every task, once, ever; what is stored is never asked again.
-
-    Stop it with Ctrl-C between any two cells and run it again to go on.
-    """
-    from pipeline.execute.stage import run
-    from pipeline.progress import progress_bar
-
-    with progress_bar(f"execute {slug}") as progress:
-        summary = run(opened(workspace), slug, progress)
     say(summary, as_json)
 
 

@@ -1,58 +1,89 @@
 """The ledger of one route: every response once, on the disk before the next is asked (design 6).
 
-One SQLite file a route. One commit a cell with full synchronisation; triggers refuse to change,
-replace or delete; an exclusive lock keeps a second process out.
+One SQLite file a route. A cell is on the disk, fully synchronised, before its worker asks the
+next; triggers refuse to change, replace or delete; an exclusive lock keeps a second process out.
+
+Beside the responses stand the attempts of paid routes. A try is put down as `sent` before it
+goes out, with the most that it can cost; one that never came back is `lost`, not forgotten.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
 import sqlite3
-import stat
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from pipeline.errors import ExecuteError
+from pipeline.execute.store import (
+    INSERT_SENT,
+    changed,
+    insert,
+    opened_store,
+    place_of,
+    select,
+    unusable,
+)
 from pipeline.identity import row_digest
-from schemas.execution import Response
+from schemas.execution import Attempt, Outcome, Response
+from schemas.record import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["Ledger", "open_ledger"]
+__all__ = ["Ledger", "Sending", "Settled", "Totals", "open_ledger"]
 
-_COLUMNS = ("digest", *Response.columns())
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS responses (
-    digest TEXT NOT NULL,
-    request_digest TEXT NOT NULL PRIMARY KEY,
-    task_digest TEXT NOT NULL,
-    route_digest TEXT NOT NULL,
-    task_id TEXT NOT NULL,
-    repeat INTEGER NOT NULL,
-    outcome TEXT NOT NULL,
-    form TEXT NOT NULL,
-    raw BLOB NOT NULL
-) STRICT;
-CREATE TRIGGER IF NOT EXISTS responses_stay BEFORE DELETE ON responses
-BEGIN SELECT RAISE(ABORT, 'responses are written once'); END;
-CREATE TRIGGER IF NOT EXISTS responses_hold BEFORE UPDATE ON responses
-BEGIN SELECT RAISE(ABORT, 'responses are written once'); END;
-CREATE TRIGGER IF NOT EXISTS responses_come_once BEFORE INSERT ON responses
-WHEN EXISTS (SELECT 1 FROM responses WHERE request_digest = NEW.request_digest)
-BEGIN SELECT RAISE(ABORT, 'responses are written once'); END;
+R = TypeVar("R", bound=Row)
+
+_UNSETTLED = """
+SELECT request_digest, number, route_digest, task_id, sent_unix_ms, reserve_micros FROM sent
+WHERE NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.request_digest = sent.request_digest
+                  AND attempts.number = sent.number)
 """
-_PLACES = ", ".join("?" * len(_COLUMNS))
-_INSERT = f"INSERT INTO responses ({', '.join(_COLUMNS)}) VALUES ({_PLACES})"  # noqa: S608  # names of ours
-_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM responses"  # noqa: S608  # names of ours
+_TOTALS = """
+SELECT count(*), coalesce(sum(coalesce(cost_micros, reserve_micros)), 0),
+       coalesce(sum(cost_micros IS NULL), 0), coalesce(sum(prompt_tokens), 0),
+       coalesce(sum(completion_tokens), 0), coalesce(sum(latency_ms), 0)
+FROM attempts WHERE route_digest = ?
+"""
+
+
+class Sending(NamedTuple):
+    """A try that is about to go out."""
+
+    request_digest: str
+    number: int
+    route_digest: str
+    task_id: str
+    sent_unix_ms: int
+    reserve_micros: int | None
+
+
+class Settled(NamedTuple):
+    """A try that has come back, and the response that it gives where the cell has ended."""
+
+    attempt: Attempt
+    response: Response | None
+
+
+class Totals(NamedTuple):
+    """What a route's attempts add up to, over all sessions.
+
+    `spent_micros` counts attempts of unknown cost at their reserve; `unknown` is their number.
+    """
+
+    attempts: int
+    spent_micros: int
+    unknown: int
+    prompt_tokens: int
+    completion_tokens: int
+    latency_ms: int
 
 
 class Ledger:
-    """Responses of one route, by request key."""
+    """Responses of one route by request key, and its attempts."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -62,32 +93,67 @@ class Ledger:
         """Request keys (hex) that have a response. Raises as `responses` does, but for digests."""
         return {str(key) for (key,) in self._rows("SELECT request_digest FROM responses")}
 
-    def add(self, response: Response) -> None:
-        """Store a response for good; the same response again changes nothing.
+    def add(self, row: Response | Attempt) -> None:
+        """Store a row for good; the same row again changes nothing.
 
         Raises
         ------
         ExecuteError
-            Another response is stored under the key, or the disk refuses; nothing was changed.
+            Another row is stored under the key, or the disk refuses; nothing was changed.
         """
-        digest = row_digest(response)
-        values = response.model_dump(mode="python")
-        row = [digest, *(_plain(values[name]) for name in _COLUMNS[1:])]
+        digest = row_digest(row)
         try:
-            self._connection.execute(_INSERT, row)
+            self._connection.execute(*insert(row, digest))
         except sqlite3.IntegrityError as problem:
-            stored = self._stored_digest(response.request_digest)
+            stored = self._stored_digest(row)
             if stored is None:
-                raise _unusable(problem, self._path) from problem
+                raise unusable(problem, self._path) from problem
             if stored != digest:
                 raise ExecuteError(
-                    f"one response for request {response.request_digest}",
+                    f"one {row.kind} for {place_of(row)}",
                     f"{digest} beside the stored {stored}",
                     str(self._path),
                     "Answers are written once: ledger or sealed table is not this run's; move it.",
                 ) from problem
         except sqlite3.Error as problem:
-            raise _unusable(problem, self._path) from problem
+            raise unusable(problem, self._path) from problem
+
+    def commit(self, entries: Iterable[Sending | Settled]) -> None:
+        """Put entries down together: all of them are on the disk, or none is.
+
+        The first stored response of a cell wins. A later one is kept with its attempt and
+        never takes its place.
+
+        Raises
+        ------
+        ExecuteError
+            The disk refuses; nothing was changed.
+        """
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                for entry in entries:
+                    self._put(entry)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as problem:
+            raise unusable(problem, self._path) from problem
+
+    def recover(self) -> int:
+        """Put down what an ended process sent and never saw come back; returns how many.
+
+        Raises
+        ------
+        ExecuteError
+            The file cannot be read as a ledger, or the disk refuses.
+        """
+        lost = [_lost(row) for row in self._rows(_UNSETTLED)]
+        if lost:
+            self.commit(Settled(attempt, None) for attempt in lost)
+        return len(lost)
 
     def responses(self) -> list[Response]:
         """All responses, each checked against its digest.
@@ -97,32 +163,62 @@ class Ledger:
         ExecuteError
             The file cannot be read as a ledger, or a row does not give its digest.
         """
+        return self._checked(Response)
+
+    def attempts(self) -> list[Attempt]:
+        """All attempts, each checked against its digest. Raises as `responses` does."""
+        return self._checked(Attempt)
+
+    def tries(self) -> dict[str, int]:
+        """Highest number of an attempt by request key (hex)."""
+        query = "SELECT request_digest, max(number) FROM attempts GROUP BY request_digest"
+        return {str(key): int(str(number)) for key, number in self._rows(query)}
+
+    def totals(self, route_digest: str) -> Totals:
+        """What the attempts of a route add up to."""
+        (row,) = self._rows(_TOTALS, (route_digest,))
+        return Totals(*(int(str(value)) for value in row))
+
+    def _put(self, entry: Sending | Settled) -> None:
+        if isinstance(entry, Sending):
+            self._connection.execute(INSERT_SENT, entry)
+            return
+        attempt, response = entry
+        if response is not None:
+            if self._stored_digest(response) is None:
+                self._connection.execute(*insert(response, row_digest(response)))
+            else:
+                attempt = attempt.model_copy(update={"stored": False, "raw": response.raw})
+        self._connection.execute(*insert(attempt, row_digest(attempt)))
+
+    def _checked(self, model: type[R]) -> list[R]:
         found = []
-        for digest, *values in self._rows(_SELECT):
-            fields = dict(zip(_COLUMNS[1:], values, strict=True))
+        for digest, *values in self._rows(select(model)):
+            fields = dict(zip(model.columns(), values, strict=True))
             try:
-                response = Response.model_validate(fields, strict=False)
+                row = model.model_validate(fields, strict=False)
             except ValidationError as problem:
                 first = problem.errors()[0]
                 field = ".".join(str(part) for part in first["loc"])
                 where = f"{self._path}, request {fields['request_digest']}, {field}"
-                raise _changed(first["msg"], repr(first["input"]), where) from problem
-            if row_digest(response) != digest:
-                where = f"{self._path}, request {response.request_digest}"
-                raise _changed(f"a response with digest {digest}", row_digest(response), where)
-            found.append(response)
+                raise changed(first["msg"], repr(first["input"]), where) from problem
+            if row_digest(row) != digest:
+                where = f"{self._path}, {place_of(row)}"
+                raise changed(f"{row.kind} with digest {digest}", row_digest(row), where)
+            found.append(row)
         return found
 
-    def _rows(self, query: str) -> list[tuple[object, ...]]:
+    def _rows(self, query: str, values: tuple[str, ...] = ()) -> list[tuple[object, ...]]:
         try:
-            return self._connection.execute(query).fetchall()
+            return self._connection.execute(query, values).fetchall()
         except sqlite3.Error as problem:
-            raise _changed("a whole ledger", str(problem), str(self._path)) from problem
+            raise changed("a whole ledger", str(problem), str(self._path)) from problem
 
-    def _stored_digest(self, key: str) -> str | None:
-        query = "SELECT digest FROM responses WHERE request_digest = ?"
-        row = self._connection.execute(query, (key,)).fetchone()
-        return None if row is None else str(row[0])
+    def _stored_digest(self, row: Row) -> str | None:
+        where = " AND ".join(f"{name} = ?" for name in row.key)
+        query = f"SELECT digest FROM {row.table} WHERE {where}"  # noqa: S608  # names of ours
+        found = self._connection.execute(query, row.key_of(row)).fetchone()
+        return None if found is None else str(found[0])
 
 
 @contextmanager
@@ -134,85 +230,17 @@ def open_ledger(path: Path) -> Iterator[Ledger]:
     ExecuteError
         Another process holds the route, or the file is no usable ledger.
     """
-    beside = path.with_suffix(".lock")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _refuse_irregular(beside)
-        _refuse_irregular(path)
-        lock = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-    except OSError as problem:
-        raise _unusable(problem, path) from problem
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as problem:
-            raise ExecuteError(
-                "a route that no other process is asking",
-                "another process at work",
-                str(path),
-                "Wait for it to end, or stop it; what it stored stays.",
-            ) from problem
-        except OSError as problem:
-            raise _unusable(problem, path) from problem
-        connection = _connect(path)
-        try:
-            yield Ledger(connection, path)
-        finally:
-            connection.close()
-    finally:
-        os.close(lock)
+    with opened_store(path) as connection:
+        yield Ledger(connection, path)
 
 
-def _refuse_irregular(path: Path) -> None:
-    """Refuse a symbolic link or anything else that stands where a file of ours belongs."""
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        return
-    if not stat.S_ISREG(mode):
-        raise ExecuteError(
-            "a regular file",
-            "a symbolic link" if stat.S_ISLNK(mode) else "something else",
-            str(path),
-            "Move it away; ledger and lock are never reached through a link.",
-        )
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = None
-    try:
-        connection = sqlite3.connect(path, isolation_level=None)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA recursive_triggers = ON")
-        connection.executescript(_SCHEMA)
-    except sqlite3.Error as problem:
-        if connection is not None:
-            connection.close()
-        if isinstance(problem, sqlite3.OperationalError):
-            raise _unusable(problem, path) from problem
-        raise _changed("a whole ledger", str(problem), str(path)) from problem
-    return connection
-
-
-def _unusable(problem: Exception, path: Path) -> ExecuteError:
-    return ExecuteError(
-        "a ledger that can be written",
-        str(problem),
-        str(path),
-        "Nothing stored is lost; make room or mend the permissions and run again.",
-    )
-
-
-def _changed(expected: str, found: str, where: str) -> ExecuteError:
-    return ExecuteError(
-        expected,
-        found,
-        where,
-        "The ledger was changed or cut short; restore the table with `dvc checkout` and remove "
-        "the ledger.",
-    )
-
-
-def _plain(value: object) -> object:
-    return value if isinstance(value, int | bytes) else str(value)
+def _lost(row: tuple[object, ...]) -> Attempt:
+    """The attempt that a row of `sent` is which never came back."""
+    unknown = (
+        "latency_ms", "first_byte_ms", "status", "request_id", "returned_model", "finish_reason",
+        "prompt_tokens", "completion_tokens", "cost_micros",
+    )  # fmt: skip
+    fields = dict(zip(Sending._fields, row, strict=True)) | dict.fromkeys(unknown)
+    fields |= {"outcome": Outcome.LOST, "stored": False, "headers": "{}", "raw": b""}
+    fields["detail"] = "the process ended before a reply came"
+    return Attempt.model_validate(fields)

@@ -1,20 +1,24 @@
 """Routes: what their identity covers, and the adapter that answers for each (design 4).
 
 Identity covers what can change an answer: the adapter and its settings, what a policy knows, the
-replayed bytes, and the answer-text rule. Never a label, a rank, or where a file lies.
+replayed bytes, and the answer-text rule; of an endpoint its address, the model asked for, the ids
+that may come back, the system prompt and everything else in the request's body. Never a label, a
+rank, where a file lies, a secret, a price or a limit.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.answer import answer_rule_digest
 from pipeline.errors import UsageError
+from pipeline.execute.openai import OpenAiAdapter
 from pipeline.execute.policies import REVISIONS, PolicyAdapter, count_dishes
 from pipeline.execute.replay import ReplayAdapter, read_replay
 from pipeline.identity import canonical_bytes, digest
 from pipeline.starter import dishes_digest, read_dishes
-from schemas.parameters import PolicyRoute
+from schemas.parameters import OpenAiRoute, PolicyRoute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +36,7 @@ class BoundRoute(NamedTuple):
     """A route with its identity: the canonical document and its digest (hex)."""
 
     slug: str
-    route: PolicyRoute | ReplayRoute
+    route: PolicyRoute | ReplayRoute | OpenAiRoute
     document: str
     digest: str
 
@@ -56,7 +60,7 @@ def find_route(routes: Mapping[str, Route], slug: str) -> BoundRoute:
     )
 
 
-def route_identity(route: PolicyRoute | ReplayRoute) -> dict[str, IdentityValue]:
+def route_identity(route: PolicyRoute | ReplayRoute | OpenAiRoute) -> dict[str, IdentityValue]:
     """What a route's digest covers."""
     if isinstance(route, PolicyRoute):
         return {
@@ -69,11 +73,31 @@ def route_identity(route: PolicyRoute | ReplayRoute) -> dict[str, IdentityValue]
             "skill_bps": route.skill_bps,
             "slips_bps": route.slips_bps,
         }
+    if isinstance(route, OpenAiRoute):
+        body = route.sampling.model_dump(exclude_none=True) | route.extra_body
+        return {
+            "accept": [*sorted(set(route.accept or (route.model,)))],
+            "adapter": route.adapter,
+            "answer_rule": answer_rule_digest("message"),
+            "base_url": route.base_url,
+            "body": json.dumps(_exact(body), sort_keys=True, ensure_ascii=False),
+            "model": route.model,
+            "system": route.system,
+        }
     return {
         "adapter": route.adapter,
         "answer_rule": answer_rule_digest(route.answer_rule),
         "answers_sha256": route.sha256,
     }
+
+
+def _exact(value: Any) -> Any:
+    """JSON in which 1.0 and 1 are the same number."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _exact(item) for key, item in value.items()}
+    return [_exact(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def bind_route(bound: BoundRoute, tasks: Mapping[str, Task], root: Path) -> Adapter:
@@ -97,5 +121,7 @@ def bind_route(bound: BoundRoute, tasks: Mapping[str, Task], root: Path) -> Adap
     if isinstance(route, PolicyRoute):
         dishes = None if route.dishes is None else count_dishes(read_dishes(route.dishes))
         return PolicyAdapter(route, tasks, dishes)
+    if isinstance(route, OpenAiRoute):
+        return OpenAiAdapter(route, bound.slug)
     names = [task.task_id for task in tasks.values()]
     return ReplayAdapter(read_replay(root / route.answers, route, names))

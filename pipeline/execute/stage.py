@@ -1,34 +1,86 @@
-"""The execute stage: a route's ledger is filled from its table, completed, and sealed into it."""
+"""The execute stage: a ledger is filled from its tables, completed, and sealed into them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.errors import ExecuteError
+from pipeline.errors import ExecuteError, FlavourbenchError, ProviderError
 from pipeline.execute.ledger import open_ledger
+from pipeline.execute.line import Hosts, paid_job
+from pipeline.execute.openai import OpenAiAdapter
 from pipeline.execute.routes import bind_route, find_route
-from pipeline.execute.runner import make_requests, run_requests
-from pipeline.files import parse_json, read_bytes
-from pipeline.identity import digest
-from pipeline.progress import silent
-from pipeline.tables import make_table, read_table, write_table
-from pipeline.workspace import Artifact, StageSummary
-from schemas.execution import Response
+from pipeline.execute.runner import Job, make_requests, plain_job, run_jobs
+from pipeline.execute.sealing import hydrate, seal
+from pipeline.execute.tally import Tally, unwatched
+from pipeline.files import read_bytes
+from pipeline.workspace import StageSummary
 from schemas.taskset import Task
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pipeline.execute.ledger import Ledger
-    from pipeline.progress import Progress
+    from pipeline.execute.routes import BoundRoute
+    from pipeline.execute.tally import Watch
+    from pipeline.tables import Table
     from pipeline.workspace import Workspace
 
-__all__ = ["run"]
+__all__ = ["EVERYTHING", "Filled", "Wish", "fill", "run"]
 
 _LOCK_LIMIT = 2**28
 
 
-def run(workspace: Workspace, slug: str, progress: Progress = silent) -> StageSummary:
+class Wish(NamedTuple):
+    """What is wanted of a run.
+
+    Attributes
+    ----------
+    limit
+        Ask so many cells of a route at most, and seal nothing.
+    give_up
+        Store what fails to the end of its attempts as failed, for good.
+    """
+
+    limit: int | None = None
+    give_up: bool = False
+
+
+EVERYTHING = Wish()
+"""Every missing cell; what fails is left open."""
+
+
+class Filled(NamedTuple):
+    """What a run did to one route's ledger, and what stopped it, if anything did."""
+
+    slug: str
+    tally: Tally | None
+    problem: FlavourbenchError | None
+
+
+class _Opened(NamedTuple):
+    """A route with its ledger, held by this process, and the documents of its older routes."""
+
+    bound: BoundRoute
+    ledger: Ledger
+    documents: Mapping[str, str]
+    job: Job
+
+
+class _Room(NamedTuple):
+    """What the routes of one run share; the stack lets their ledgers go."""
+
+    workspace: Workspace
+    tasks: Table[Task]
+    wish: Wish
+    hosts: Hosts
+    stack: ExitStack
+
+
+def run(
+    workspace: Workspace, slug: str, wish: Wish = EVERYTHING, watch: Watch = unwatched
+) -> StageSummary:
     """Ask one route every task that it has not answered, and seal what it ever answered.
 
     Raises
@@ -36,52 +88,116 @@ def run(workspace: Workspace, slug: str, progress: Progress = silent) -> StageSu
     UsageError
         There is no such route.
     ExecuteError
-        The ledger or a replay file is unusable, another process holds the route, or answers that
-        cost money are on record but not at hand.
+        The ledger or a replay file is unusable, another process holds the route, a secret is not
+        set, or answers that cost money are on record but not at hand.
+    ProviderError
+        A provider or a budget stopped the run, or cells are left open; nothing stored is lost.
     StoppedError
         A signal came between cells; nothing stored is lost.
     """
-    bound = find_route(workspace.parameters.routes, slug)
     tasks = workspace.read("freeze", Task)
-    rows, digests = tasks.rows(), tasks.digests
-    adapter = bind_route(bound, dict(zip(digests, rows, strict=True)), workspace.root)
-    sealed = workspace.artifact("execute", slug)
-    with open_ledger(workspace.ledger(slug)) as ledger:
-        if adapter.costs_money and not ledger.keys():
-            _refuse_to_pay_twice(workspace, slug, sealed)
-        documents = _hydrate(ledger, sealed)
-        requests = make_requests(rows, digests, bound.digest)
-        count = run_requests(requests, adapter, ledger, progress=progress)
-        documents = {k: v for k, v in documents.items() if v != bound.document}
-        about = documents | {"route": bound.document}
-        table = make_table(Response, ledger.responses(), {"tasks": tasks.root}, about)
-        write_table(sealed, table)
-    artifact = Artifact(
-        sealed.relative_to(workspace.root).as_posix(), table.header.rows, table.root
-    )
+    with ExitStack() as stack:
+        opened = _open(_Room(workspace, tasks, wish, Hosts(), stack), slug)
+        tally = opened.job.tally
+        with watch([tally]):
+            (stopped,) = run_jobs([opened.job])
+        problem = stopped or _left_open(tally)
+        if problem is not None:
+            raise problem
+        artifacts = seal(workspace, opened.bound, opened.ledger, opened.documents, tasks.root)
     headline = (
-        f"{slug}: {count.present} of {len(requests)} present, {count.asked} asked now, "
-        f"{table.header.rows} stored in all"
+        f"{slug}: {tally.present} of {tally.total} present, {tally.asked} asked now, "
+        f"{artifacts[0].rows} stored in all{_extras(tally)}"
     )
-    return StageSummary("execute", headline, (artifact,))
+    return StageSummary("execute", headline, artifacts)
 
 
-def _hydrate(ledger: Ledger, sealed: Path) -> dict[str, str]:
-    """Take every sealed response into the ledger, each digest of both checked before any ask.
+def fill(
+    workspace: Workspace,
+    slugs: Sequence[str],
+    wish: Wish = EVERYTHING,
+    watch: Watch = unwatched,
+) -> list[Filled]:
+    """Fill the ledgers of many routes at once, and seal none: `dvc repro` does that afterwards.
 
-    Returns the documents of the routes that gave these responses, as `route/<digest>`.
+    What stops one route leaves the others at work.
+
+    Raises
+    ------
+    UsageError
+        There is no such route.
+    TableError
+        The tasks are not frozen.
     """
-    stored = {response.request_digest: response for response in ledger.responses()}
-    if not (sealed.exists() or sealed.is_symlink()):
-        return {}
-    table = read_table(sealed, Response)
-    for response in table.rows():
-        if stored.get(response.request_digest) != response:
-            ledger.add(response)
-    return {
-        f"route/{digest('route', parse_json(text.encode(), str(sealed), ExecuteError))}": text
-        for text in table.header.about.values()
-    }
+    tasks = workspace.read("freeze", Task)
+    for slug in slugs:
+        find_route(workspace.parameters.routes, slug)
+    found: dict[str, Filled] = {}
+    jobs: list[Job] = []
+    with ExitStack() as stack:
+        room = _Room(workspace, tasks, wish, Hosts(), stack)
+        for slug in dict.fromkeys(slugs):
+            try:
+                jobs.append(_open(room, slug).job)
+            except FlavourbenchError as refused:
+                found[slug] = Filled(slug, None, refused)
+        with watch([job.tally for job in jobs]):
+            problems = run_jobs(jobs)
+    for job, stopped in zip(jobs, problems, strict=True):
+        problem = stopped or (_left_open(job.tally) if wish.limit is None else None)
+        found[job.tally.slug] = Filled(job.tally.slug, job.tally, problem)
+    return [found[slug] for slug in dict.fromkeys(slugs)]
+
+
+def _open(room: _Room, slug: str) -> _Opened:
+    """A route ready to be asked: its ledger held and filled from its tables, its secrets read."""
+    bound = find_route(room.workspace.parameters.routes, slug)
+    rows, digests = room.tasks.rows(), room.tasks.digests
+    adapter = bind_route(bound, dict(zip(digests, rows, strict=True)), room.workspace.root)
+    ledger = room.stack.enter_context(open_ledger(room.workspace.ledger(slug)))
+    if adapter.costs_money and not ledger.keys():
+        _refuse_to_pay_twice(room.workspace, slug, room.workspace.artifact("execute", slug))
+    ledger.recover()
+    documents = hydrate(ledger, room.workspace, slug)
+    requests = make_requests(rows, digests, bound.digest)
+    if isinstance(adapter, OpenAiAdapter):
+        give_up = room.wish.give_up
+        job = paid_job(adapter, ledger, requests, bound.digest, room.hosts, give_up=give_up)
+    else:
+        job = plain_job(slug, requests, adapter, ledger)
+    if room.wish.limit is not None:
+        # by hash, so that a few cells are of all families
+        chosen = sorted(job.missing, key=lambda request: request.key)[: room.wish.limit]
+        job = job._replace(missing=chosen)
+    if job.missing and isinstance(adapter, OpenAiAdapter):
+        adapter.unlock()
+    return _Opened(bound, ledger, documents, job)
+
+
+def _left_open(tally: Tally) -> ProviderError | None:
+    """The error where a run has come to its end and cells are left open."""
+    left = tally.total - tally.done
+    if not left:
+        return None
+    said = ", ".join(f"{count} {outcome}" for outcome, count in tally.parked.most_common())
+    return ProviderError(
+        "an answer to every task",
+        f"{left} cells left open ({said})",
+        f"route {tally.slug}",
+        "Run the same command to go on, or with --give-up to store them as failed, for good.",
+    )
+
+
+def _extras(tally: Tally) -> str:
+    """What a paid route adds to its headline."""
+    if not tally.attempts:
+        return ""
+    unknown = f", {tally.unknown} of unknown cost" if tally.unknown else ""
+    failed = ", ".join(f"{n} {name}" for name, n in sorted(tally.stored.items()) if name != "ok")
+    return (
+        f"{f' ({failed})' if failed else ''}; {tally.attempts} attempts{unknown}, "
+        f"spent {tally.spent}"
+    )
 
 
 def _refuse_to_pay_twice(workspace: Workspace, slug: str, sealed: Path) -> None:

@@ -69,14 +69,15 @@ def run(workspace: Workspace) -> StageSummary:
 
 
 def _refuse_orphans(workspace: Workspace) -> None:
+    """Refuse tables of routes that are gone; `attempts/` holds one a route, too."""
     folder = workspace.artifact("execute", "any").parent
-    found = {path.stem for path in folder.glob("*.parquet")}
-    orphans = sorted(found - set(workspace.parameters.routes))
+    routes = workspace.parameters.routes
+    orphans = sorted(path for path in folder.rglob("*.parquet") if path.stem not in routes)
     if orphans:
         raise TableError(
             "a route in params.yaml for every table",
-            f"none for {orphans[0]}",
-            f"artifacts/execute/{orphans[0]}.parquet",
+            f"none for {orphans[0].stem}",
+            orphans[0].relative_to(workspace.root).as_posix(),
             "Restore the route, or remove the file.",
         )
 

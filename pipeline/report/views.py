@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import ReportError, UsageError
 from pipeline.report.numbers import bps, fixed, p_value, score
+from pipeline.view import Grid, View
 from pipeline.workspace import release_name
 from schemas import results as rows
 from schemas.release import CORE_CATEGORIES, CUISINES, UNIVERSAL, Ingredient, Release
@@ -31,24 +32,6 @@ __all__ = [
 
 _PREFIX = 8
 _SEES_MAP = "†"
-
-
-class Grid(NamedTuple):
-    """A table for people: headings, rows of text, and which columns hold numbers."""
-
-    title: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numeric: frozenset[int]
-
-
-class View(NamedTuple):
-    """What a command shows."""
-
-    title: str
-    grids: tuple[Grid, ...]
-    notes: tuple[str, ...]
-    document: Mapping[str, Any]
 
 
 class Results(NamedTuple):

@@ -45,6 +45,6 @@ if __name__ == "__main__":
     path, held, workers = sys.argv[1:4]
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     stage.bind_route = lambda *_: Watched(log, int(held))
-    stage.run_requests = functools.partial(runner.run_requests, concurrency=int(workers))
+    stage.plain_job = functools.partial(runner.plain_job, concurrency=int(workers))
     sys.argv[1:] = sys.argv[4:]
     main()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipeline.errors import ProviderError
 from pipeline.execute.adapter import Reply, Request, request_digest
+from pipeline.execute.ledger import open_ledger
 from pipeline.tables import make_table, read_table, write_table
 from pipeline.workspace import Workspace
 from schemas.execution import Outcome, Response
@@ -152,3 +153,26 @@ def start(*arguments, script=None):
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def openai_route(provider, **changes):
+    """A route to a provider of the tests: few and quick attempts, prices that are easy to add."""
+    given = {
+        "adapter": "openai",
+        "base_url": provider if isinstance(provider, str) else provider.url,
+        "model": "m-1",
+        "label": "M",
+        "ranked": True,
+        "sampling": {"max_tokens": 1000},
+        "price": {"prompt_usd_per_mtok": 1, "completion_usd_per_mtok": 10},
+    }
+    limits = {"attempts": 3, "backoff_ms": 1, "wait_cap_ms": 50, "timeout_ms": 5000}
+    limits |= changes.pop("limits", {})
+    return given | {"limits": limits} | changes
+
+
+def attempts_of(workspace, slug="m"):
+    """What a route's ledger holds: attempts by task and number, responses by task."""
+    with open_ledger(workspace.ledger(slug)) as ledger:
+        tried = sorted(ledger.attempts(), key=lambda row: (row.task_id, row.number))
+        return tried, {row.task_id: row for row in ledger.responses()}

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from pipeline.errors import ExecuteError, ProviderError, StoppedError
 from pipeline.execute.adapter import Reply, request_digest
 from pipeline.execute.ledger import open_ledger
-from pipeline.execute.runner import RunCount, make_requests, run_requests
+from pipeline.execute.runner import (
+    RunCount,
+    make_requests,
+    plain_job,
+    run_jobs,
+    run_requests,
+)
 from pipeline.tables import make_table
 from schemas.execution import Response
 from tests.execute.small import (
@@ -110,11 +116,29 @@ class TestAsking:
     def test_no_requests_at_all_are_no_error(self, ledger):
         assert run_requests([], Answers(), ledger) == RunCount(0, 0)
 
-    def test_progress_counts_from_what_was_present_up_to_the_total(self, ledger):
+    def test_the_tally_counts_from_what_was_present_up_to_the_total(self, ledger):
         ledger.add(make_response(1))
         seen = []
-        run_requests(requests(4), Answers(), ledger, progress=lambda *pair: seen.append(pair))
-        assert seen == [(2, 4), (3, 4), (4, 4)]
+        job = plain_job(
+            "slug", requests(4), Answers(pace=lambda _: seen.append(done()) or 0), ledger
+        )
+
+        def done():
+            return (job.tally.done, job.tally.total)
+
+        assert run_jobs([job]) == [None]
+        assert [*seen, done()] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+        assert job.tally.failed == 0
+
+    def test_what_stops_one_route_leaves_the_others_at_work(self, ledger, tmp_path):
+        with open_ledger(tmp_path / "other.sqlite") as other:
+            down = Answers(fail_at=2, error=provider_down())
+            broken = plain_job("down", requests(5), down, ledger)
+            whole = plain_job("up", requests(5), Answers(pace=lambda _: 3), other, 2)
+            problems = run_jobs([broken, whole])
+            assert (str(problems[0]), problems[1]) == (str(provider_down()), None)
+            assert (len(ledger.responses()), len(other.responses())) == (1, 5)
+            assert (broken.tally.state, whole.tally.state) == (str(provider_down()), "done")
 
     @pytest.mark.parametrize("concurrency", [1, 2, 3, 5])
     def test_no_more_requests_are_under_way_than_concurrency_allows(self, concurrency):

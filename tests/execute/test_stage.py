@@ -39,8 +39,8 @@ def answers(monkeypatch):
 
     def put(adapter, concurrency=1):
         monkeypatch.setattr(stage, "bind_route", lambda *_: adapter)
-        run = functools.partial(runner.run_requests, concurrency=concurrency)
-        monkeypatch.setattr(stage, "run_requests", run)
+        job = functools.partial(runner.plain_job, concurrency=concurrency)
+        monkeypatch.setattr(stage, "plain_job", job)
         return adapter
 
     return put
@@ -65,7 +65,8 @@ class TestSummary:
     def test_a_first_run_asks_every_task(self, workspace):
         summary = stage.run(workspace, "uniform")
         assert summary.headline == "uniform: 0 of 12 present, 12 asked now, 12 stored in all"
-        (artifact,) = summary.artifacts
+        artifact, attempts = summary.artifacts
+        assert (attempts.path, attempts.rows) == ("artifacts/execute/attempts/uniform.parquet", 0)
         assert artifact.path == "artifacts/execute/uniform.parquet"
         assert artifact.rows == 12
         assert artifact.root == read_table(sealed_path(workspace), Response).root
@@ -335,10 +336,7 @@ class TestFailing:
         more = make_tasks(14)
         write_table(workspace.artifact("freeze", "tasks"), make_table(Task, more))
 
-        def stop(*_, **__):
-            raise StoppedError(12, 14)
-
-        monkeypatch.setattr(stage, "run_requests", stop)
+        monkeypatch.setattr(stage, "run_jobs", lambda _: [StoppedError(12, 14)])
         with pytest.raises(StoppedError):
             stage.run(workspace, "uniform")
         assert sealed_path(workspace).read_bytes() == before

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.execution import Outcome, Response
+from schemas.execution import Attempt, Outcome, Response
 from schemas.release import (
     Direction,
     Ingredient,
@@ -119,6 +119,28 @@ _ROWS = (
         outcome=Outcome.OK,
         form="text",
         raw=b"FINAL_SELECTION: A, C, F\n",
+    ),
+    Attempt(
+        request_digest=ONE,
+        number=2,
+        route_digest=THREE,
+        task_id="fb-example-001",
+        outcome=Outcome.RATE_LIMITED,
+        stored=False,
+        sent_unix_ms=1_785_000_000_000,
+        latency_ms=812,
+        first_byte_ms=790,
+        status=429,
+        request_id="req-1",
+        returned_model=None,
+        finish_reason=None,
+        prompt_tokens=None,
+        completion_tokens=None,
+        cost_micros=0,
+        reserve_micros=1_250,
+        headers='{"retry-after": "7"}',
+        detail="HTTP 429: slow down",
+        raw=b"{}",
     ),
     Selection(
         slug="uniform",

@@ -25,6 +25,7 @@ OWN_KINDS = {"table", "table-leaf", "table-node", "bytes", "route", "request", "
 
 DIGESTS = {
     "agreement": "7cae7c7e9a27f6220ef3764b02a2bbc58ab1e2309917457992019b02ebb4db7f",
+    "attempts": "f5737a24155469f7f65c77acff632f882efb5b35f108083a53aa9f3705169223",
     "chance": "0b87b114c8e40193478b85d461d28d38a6723474dbc39a7ebd1571c714785c59",
     "contrasts": "3ab709d7cff87ee1feea39a5740f6f5a340b6c9daae730d278a69bbd625fda88",
     "core": "95c6ee11d1dc8ef45298e53f97e1d360abb6afe65dfd67ea66ace99e69cad1d1",

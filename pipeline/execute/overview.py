@@ -1,0 +1,121 @@
+"""Routes as they stand: digest, cells stored, sealed or not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipeline.execute.routes import find_route
+from pipeline.execute.store import peek_keys
+from pipeline.tables import read_table
+from pipeline.view import Grid, View
+from schemas.execution import Response
+from schemas.parameters import OpenAiRoute, PolicyRoute
+from schemas.taskset import Task
+
+if TYPE_CHECKING:
+    from pipeline.execute.routes import BoundRoute
+    from pipeline.workspace import Workspace
+
+__all__ = ["StoredKeys", "routes_view", "stored_keys"]
+
+_SHOWN = 12
+
+
+class StoredKeys(NamedTuple):
+    """Request keys (hex) of a route that have a response: in its ledger, in its sealed table."""
+
+    ledger: set[str]
+    sealed: set[str]
+
+    @property
+    def all(self) -> set[str]:
+        """Both together."""
+        return self.ledger | self.sealed
+
+    def state(self, total: int) -> str:
+        """In words, for a number of tasks."""
+        if not total:
+            return "no tasks yet"
+        if not self.all:
+            return "not asked"
+        if len(self.all) < total:
+            return "begun"
+        return "sealed" if len(self.sealed) >= total else "complete, not sealed"
+
+
+def stored_keys(workspace: Workspace, bound: BoundRoute) -> StoredKeys:
+    """What is stored of a route; opens nothing for writing and waits for nobody.
+
+    Raises
+    ------
+    TableError
+        Its table is damaged.
+    ExecuteError
+        Its ledger is damaged.
+    """
+    path = workspace.artifact("execute", bound.slug)
+    sealed: set[str] = set()
+    if path.exists():
+        data = read_table(path, Response).data
+        keys = data.column("request_digest").to_pylist()
+        routes = data.column("route_digest").to_pylist()
+        sealed = {key for key, route in zip(keys, routes, strict=True) if route == bound.digest}
+    return StoredKeys(peek_keys(workspace.ledger(bound.slug), bound.digest), sealed)
+
+
+class _Line(NamedTuple):
+    """What is shown of a route."""
+
+    slug: str
+    adapter: str
+    asks: str
+    digest: str
+    stored: int
+    tasks: int
+    state: str
+
+
+def routes_view(workspace: Workspace) -> View:
+    """All routes with digest and state.
+
+    Raises
+    ------
+    TableError
+        A table is damaged.
+    ExecuteError
+        A ledger is damaged.
+    """
+    frozen = workspace.artifact("freeze", Task.table)
+    total = workspace.read("freeze", Task).header.rows if frozen.exists() else 0
+    documents = [_document(workspace, slug, total) for slug in workspace.parameters.routes]
+    rows = tuple(
+        (d.slug, d.adapter, d.asks, d.digest[:_SHOWN], f"{d.stored}/{total}", d.state)
+        for d in documents
+    )
+    headings = ("route", "adapter", "asks", "digest", "stored", "state")
+    grid = Grid("", headings, rows, frozenset({4}))
+    note = "" if total else "No tasks are frozen yet: run `flavourbench release` and `freeze`."
+    return View(
+        "Routes", (grid,), (note,) if note else (), {"routes": [d._asdict() for d in documents]}
+    )
+
+
+def _document(workspace: Workspace, slug: str, total: int) -> _Line:
+    bound = find_route(workspace.parameters.routes, slug)
+    keys = stored_keys(workspace, bound)
+    return _Line(
+        slug,
+        bound.route.adapter,
+        _asks(bound),
+        bound.digest,
+        len(keys.all),
+        total,
+        keys.state(total),
+    )
+
+
+def _asks(bound: BoundRoute) -> str:
+    route = bound.route
+    if isinstance(route, OpenAiRoute):
+        return route.model
+    return route.policy.value if isinstance(route, PolicyRoute) else route.answers

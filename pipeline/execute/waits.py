@@ -1,0 +1,52 @@
+"""How long to wait: `Retry-After` in both of its forms, and nothing guessed (RFC 9110, 10.2.3)."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime
+
+__all__ = ["retry_after_ms"]
+
+_SECONDS = re.compile(r"[0-9]{1,12}")
+_DATE = re.compile(
+    r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), ([0-3][0-9]) "
+    r"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ([0-9]{4}) "
+    r"([0-2][0-9]):([0-5][0-9]):([0-5][0-9]) GMT"
+)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def retry_after_ms(value: str | None, date: str | None = None) -> int | None:
+    """Milliseconds that a provider asks to wait, or none where it does not say so properly.
+
+    Parameters
+    ----------
+    value
+        The header `Retry-After`: whole seconds or an HTTP date.
+    date
+        The header `Date`: a date is read by the provider's own clock where it tells it, since
+        ours may be wrong.
+    """
+    if value is None:
+        return None
+    if _SECONDS.fullmatch(value):
+        return int(value) * 1000
+    until = _unix(value)
+    if until is None:
+        return None
+    now = _unix(date) if date else None
+    return max(0, until - (int(time.time()) if now is None else now)) * 1000
+
+
+def _unix(text: str) -> int | None:
+    """Unix time of an HTTP date in its one form that servers may send today."""
+    match = _DATE.fullmatch(text)
+    if match is None:
+        return None
+    day, month, year, hour, minute, second = match.groups()
+    numbers = (int(year), _MONTHS.index(month) + 1, int(day), int(hour), int(minute), int(second))
+    try:
+        return int(datetime(*numbers, tzinfo=UTC).timestamp())
+    except ValueError:
+        return None

@@ -1,0 +1,216 @@
+"""A key is found in no file, no digest input and no error, also when the server sends it back."""
+
+from __future__ import annotations
+
+import base64
+import json
+from urllib.parse import quote
+
+import pyarrow.parquet
+import pytest
+
+from pipeline.errors import ExecuteError
+from pipeline.execute import stage
+from pipeline.execute.routes import find_route
+from pipeline.execute.secrets import Secrets, read_headers
+from pipeline.tables import make_table, write_table
+from schemas.execution import Response
+from schemas.parameters import OpenAiRoute
+from tests.execute.provider import Act, Provider, answer_to, completion, good, reply
+from tests.execute.small import attempts_of, make_response, make_workspace, openai_route, run_cli
+
+KEY = "sk-Planted/key+0123456789=ABCdef"
+TITLE = "a-second-secret-9876543210"
+FORMS = {
+    "plain": KEY,
+    "json": json.dumps(KEY)[1:-1],
+    "slashes": KEY.replace("/", "\\/"),
+    "url": quote(KEY, safe=""),
+    "base64": base64.b64encode(KEY.encode()).decode().rstrip("="),
+    "bearer": f"Bearer {KEY}",
+    "other-header": TITLE,
+}
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    monkeypatch.setenv("TEST_KEY", KEY)
+    monkeypatch.setenv("TEST_TITLE", TITLE)
+
+
+def keyed(provider, **changes):
+    return openai_route(
+        provider, key_env="TEST_KEY", headers_env={"X-Title": "TEST_TITLE"}, **changes
+    )
+
+
+def contents(path):
+    """The bytes of a file; of a table, which is compressed, what it holds and says of itself."""
+    data = path.read_bytes()
+    if data[:4] == b"PAR1":
+        table = pyarrow.parquet.read_table(path)
+        data += b"".join(
+            value if isinstance(value, bytes) else str(value).encode()
+            for row in table.to_pylist()
+            for value in row.values()
+        )
+        data += b"".join((table.schema.metadata or {}).values())
+    return data
+
+
+def traces(folder):
+    """Files that hold a secret in any form, whatever is in them."""
+    return [
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        for data in [contents(path)]
+        if any(form.encode() in data for form in FORMS.values())
+    ]
+
+
+def test_a_trace_would_be_found(tmp_path):
+    workspace = make_workspace(tmp_path, 1)
+    rows = [make_response(1, raw=f"said {KEY}".encode())]
+    write_table(workspace.artifact("execute", "m"), make_table(Response, rows))
+    assert traces(tmp_path) == [workspace.artifact("execute", "m")]
+
+
+def test_the_key_is_sent_and_nothing_of_it_is_kept(tmp_path):
+    with Provider() as provider:
+        workspace = make_workspace(tmp_path, 3, {"m": keyed(provider)})
+        summary = stage.run(workspace, "m")
+    assert {head["authorization"] for head in provider.heads} == {f"Bearer {KEY}"}
+    assert {head["x-title"] for head in provider.heads} == {TITLE}
+    assert summary.artifacts[0].rows == 3
+    assert traces(tmp_path) == []
+    assert KEY not in find_route(workspace.parameters.routes, "m").document
+
+
+@pytest.mark.parametrize("place", ["answer", "error", "header", "cut", "html", "model", "finish"])
+def test_a_key_that_the_server_sends_back_is_cut_out(tmp_path, place):
+    def behave(call):
+        form = list(FORMS.values())[int(call.prompt.split()[1].rstrip("?")) - 1]
+        raw = json.dumps(completion("ECHO")).encode().replace(b"ECHO", form.encode())
+        acts = {
+            "answer": reply(body=raw),
+            "error": reply(500, f'{{"error": {{"message": "bad key {form}"}}}}'.encode()),
+            "header": reply(429, {"error": {}}, headers={"X-Request-Id": form, "Via": form}),
+            "cut": reply(body=b"{" + form.encode()[:-2], length=900),
+            "html": reply(200, f"<p>{form}".encode(), kind="text/html"),
+            "model": reply(body=raw.replace(b"m-1", form.encode())),
+            "finish": reply(body=raw.replace(b"stop", form.encode())),
+        }
+        return acts[place]
+
+    with Provider(behave) as provider:
+        route = keyed(provider, limits={"attempts": 1, "concurrency": 8})
+        workspace = make_workspace(tmp_path, len(FORMS), {"m": route})
+        (filled,) = stage.fill(workspace, ["m"], stage.Wish(give_up=True))
+        if filled.problem is None:
+            stage.run(workspace, "m")
+    assert traces(tmp_path) == []
+    assert not any(secret in str(filled.problem) for secret in FORMS.values())
+    tried, stored = attempts_of(workspace)
+    assert len(tried) == len(stored) == len(provider.prompts) == len(FORMS)
+    if place == "cut":
+        assert all(form.encode()[:-2] not in row.raw for form in FORMS.values() for row in tried)
+
+
+@pytest.mark.parametrize("place", ["error", "model"])
+def test_a_key_in_what_stops_a_route_is_not_said(tmp_path, place):
+    acts = {
+        "error": reply(401, f'{{"error": {{"message": "bad key {KEY}"}}}}'.encode()),
+        "model": reply(body=completion("A", model=KEY)),
+    }
+    with Provider(lambda _: acts[place]) as provider:
+        workspace = make_workspace(tmp_path, 9, {"m": keyed(provider)})
+        (filled,) = stage.fill(workspace, ["m"])
+    assert "[redacted]" in str(filled.problem)
+    assert KEY not in str(filled.problem)
+    assert traces(tmp_path) == []
+
+
+@pytest.mark.parametrize("status", [200, 401])
+def test_no_command_says_it(tmp_path, status):
+    act = reply(status, json.dumps({"error": {"message": KEY}, "data": [{"id": KEY}]}).encode())
+    with Provider(lambda _: act) as provider:
+        make_workspace(tmp_path, 2, {"m": keyed(provider)})
+        for words in (("execute", "m"), ("routes",), ("routes", "check"), ("execute", "--all")):
+            ended = run_cli(*words, "-w", tmp_path)
+            assert KEY not in ended.stdout + ended.stderr
+            assert "Traceback" not in ended.stderr
+    assert traces(tmp_path) == []
+
+
+@pytest.mark.parametrize("value", ["", "two\nlines", "naïve-key", " padded", "nul\x01"])
+def test_a_variable_that_no_header_can_hold_is_refused_unseen(tmp_path, monkeypatch, value):
+    monkeypatch.setenv("TEST_KEY", value)
+    with Provider() as provider:
+        workspace = make_workspace(tmp_path, 2, {"m": keyed(provider)})
+        with pytest.raises(ExecuteError, match="TEST_KEY") as caught:
+            stage.run(workspace, "m")
+    assert provider.paths == []
+    assert value == "" or value not in str(caught.value)
+
+
+def test_a_run_with_nothing_to_ask_needs_no_key(tmp_path, monkeypatch):
+    with Provider() as provider:
+        workspace = make_workspace(tmp_path, 2, {"m": keyed(provider)})
+        stage.run(workspace, "m")
+        monkeypatch.delenv("TEST_KEY")
+        assert "0 asked now" in stage.run(workspace, "m").headline
+    assert len(provider.prompts) == 2
+
+
+def test_a_key_typed_where_its_variables_name_belongs_is_not_shown(tmp_path):
+    workspace = make_workspace(tmp_path, 1)
+    text = (tmp_path / "params.yaml").read_text()
+    route = openai_route("https://host/v1", key_env="sk-live-0123456789")
+    document = json.loads(text) | {"routes": {"m": route}}
+    (tmp_path / "params.yaml").write_text(json.dumps(document))
+    ended = run_cli("execute", "m", "-w", workspace.root)
+    assert ended.returncode == 2
+    assert "key_env" in ended.stderr
+    assert "0123456789" not in ended.stderr
+
+
+def test_short_placeholders_are_no_secrets():
+    assert Secrets(["ollama"]).hide("ollama says") == "ollama says"
+
+
+def test_headers_are_read_by_name():
+    route = OpenAiRoute.model_validate_json(json.dumps(keyed("http://localhost/v1")))
+    assert read_headers(route, "m") == {"Authorization": f"Bearer {KEY}", "X-Title": TITLE}
+
+
+def test_a_good_server_hears_nothing_twice(tmp_path):
+    with Provider(good) as provider:
+        workspace = make_workspace(tmp_path, 5, {"m": keyed(provider)})
+        for _ in range(2):
+            stage.run(workspace, "m")
+    assert sorted(provider.times.values()) == [1] * 5
+
+
+def test_a_server_that_ends_in_the_midst_of_the_key(tmp_path):
+    act = Act((b"HTTP/1.1 200 OK\r\n\r\n" + KEY[:20].encode(),), close=True)
+    with Provider(lambda _: act) as provider:
+        workspace = make_workspace(tmp_path, 1, {"m": keyed(provider)})
+        stage.fill(workspace, ["m"])
+    tried, _ = attempts_of(workspace)
+    assert {row.raw for row in tried} == {b"[redacted]"}
+
+
+def test_no_file_of_a_whole_run_through_dvc_holds_it(small_lab):
+    """Artifacts, ledgers, logs, cache, plots: with a server that says the key in every answer."""
+    with Provider(
+        lambda call: reply(body=completion(f"{KEY} {answer_to(call.prompt)}"))
+    ) as provider:
+        lab = small_lab("keyed")
+        route = json.dumps(keyed(provider))
+        lab.edit("params.yaml", "routes:\n", f"routes:\n  m: {route}\n")
+        lab.repro()
+        assert len(provider.prompts) == len(provider.times)
+    assert lab.run("dvc", "plots", "show").returncode == 0
+    assert len(list((lab.root / ".dvc").rglob("*"))) > 20
+    assert traces(lab.root) == []
