@@ -7,7 +7,7 @@ import platform
 import subprocess
 import sys
 
-BENCHMARKS = ("freeze", "statistics", "hashing", "execute")
+BENCHMARKS = ("freeze", "statistics", "hashing", "execute", "audit")
 
 
 def main() -> None:

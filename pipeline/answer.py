@@ -16,7 +16,7 @@ from pipeline.identity import digest
 if TYPE_CHECKING:
     from schemas.execution import ResponseForm
 
-__all__ = ["AnswerRule", "answer_rule_digest", "answer_text"]
+__all__ = ["AnswerRule", "answer_rule_digest", "answer_text", "find_answer_rule"]
 
 AnswerRule = Literal["message", "verbatim"]
 
@@ -37,6 +37,11 @@ _THINK = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
 def answer_rule_digest(rule: AnswerRule) -> str:
     """Digest (hex) of a rule, as it enters a route's identity."""
     return digest("answer-rule", {"name": rule, "says": list(_RULES[rule])})
+
+
+def find_answer_rule(rule_digest: str) -> AnswerRule | None:
+    """The rule of a digest (hex), as a route's identity states it; none if no rule has it."""
+    return next((rule for rule in _RULES if answer_rule_digest(rule) == rule_digest), None)
 
 
 def answer_text(raw: bytes, form: ResponseForm, rule: AnswerRule) -> str | None:

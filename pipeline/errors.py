@@ -14,7 +14,8 @@
     │   └── StoppedError              the user stopped the run between cells (exit 3)
     ├── ScoreError                    cells and tasks do not fit together
     ├── StatisticsError               too little to compare, or numbers out of range
-    └── ReportError                   the leaderboard cannot be written
+    ├── ReportError                   the leaderboard cannot be written
+    └── ProofError                    a check found a difference (exit 1)
 
 A model's failure is none of these: it is a row with a reason (design 8).
 """
@@ -27,6 +28,7 @@ __all__ = [
     "FreezeError",
     "IdentityError",
     "ParameterError",
+    "ProofError",
     "ProviderError",
     "ReleaseError",
     "ReportError",
@@ -129,6 +131,12 @@ class StatisticsError(FlavourbenchError):
 
 class ReportError(FlavourbenchError):
     """The leaderboard cannot be written."""
+
+
+class ProofError(FlavourbenchError):
+    """A check found a difference: a proof does not hold, a run is not what its card says."""
+
+    exit_code = 1
 
 
 def _printable(text: str) -> str:

@@ -21,7 +21,7 @@ from pipeline.errors import IdentityError
 from schemas.record import SAFE_INTEGER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from schemas.record import IdentityValue, Row
 
@@ -35,6 +35,7 @@ __all__ = [
     "merkle_tree",
     "row_digest",
     "row_identity",
+    "streamed_proof",
     "table_root",
 ]
 
@@ -143,16 +144,40 @@ def merkle_proof(row_kind: str, digests: Sequence[str], index: int) -> Inclusion
             "inclusion proof",
             "Name a row of the table.",
         )
-    level = [_raw("table-leaf", bytes.fromhex(d)) for d in digests]
-    siblings: list[str] = []
-    place = index
-    while len(level) > 1:
-        beside = place ^ 1
-        if beside < len(level):
-            siblings.append(level[beside].hex())
-        level = _parents(level)
-        place //= 2
-    return InclusionProof(row_kind, len(digests), index, digests[index], tuple(siblings))
+    siblings = _siblings([_raw("table-leaf", bytes.fromhex(d)) for d in digests], index)
+    return InclusionProof(row_kind, len(digests), index, digests[index], siblings)
+
+
+def streamed_proof(row_kind: str, parts: Iterable[Sequence[str]], index: int) -> InclusionProof:
+    """As `merkle_proof`, from digests in parts, so that a large table is never held whole.
+
+    Parameters
+    ----------
+    row_kind
+        Kind of the rows.
+    parts
+        Row digests (hex) in key order: every part but the last of the same power of two, so that
+        each is a subtree of RFC 6962's shape.
+    index
+        Zero-based position of the row.
+
+    Raises
+    ------
+    IdentityError
+        There is no such row.
+    """
+    tops: list[bytes] = []
+    rows, place = 0, 0
+    within: InclusionProof | None = None
+    for part in parts:
+        if rows <= index < rows + len(part):
+            within, place = merkle_proof(row_kind, part, index - rows), len(tops)
+        tops.append(bytes.fromhex(merkle_tree(part)))
+        rows += len(part)
+    if within is None:
+        return merkle_proof(row_kind, [], index)  # says that there is no such row
+    siblings = (*within.siblings, *_siblings(tops, place))
+    return InclusionProof(row_kind, rows, index, within.leaf, siblings)
 
 
 def check_inclusion(proof: InclusionProof, root: str) -> str:
@@ -206,6 +231,18 @@ def _parents(level: list[bytes]) -> list[bytes]:
     """One level up; a last node without a sibling rises as it is, which gives RFC 6962's shape."""
     pairs = [_node(level[i], level[i + 1]) for i in range(0, len(level) - 1, 2)]
     return pairs + level[-1:] if len(level) % 2 else pairs
+
+
+def _siblings(level: list[bytes], place: int) -> tuple[str, ...]:
+    """Hashes (hex) beside a node's way up to the root."""
+    siblings: list[str] = []
+    while len(level) > 1:
+        beside = place ^ 1
+        if beside < len(level):
+            siblings.append(level[beside].hex())
+        level = _parents(level)
+        place //= 2
+    return tuple(siblings)
 
 
 def _node(left: bytes, right: bytes) -> bytes:

@@ -30,6 +30,7 @@ __all__ = [
     "TableHeader",
     "make_table",
     "read_header",
+    "read_stored",
     "read_table",
     "write_table",
 ]
@@ -90,8 +91,7 @@ class Table(NamedTuple, Generic[R]):
     @property
     def digests(self) -> list[str]:
         """Row digests (hex) in key order."""
-        digests: list[str] = self.data.column("digest").to_pylist()
-        return digests
+        return list(self.data.column("digest").to_pylist())
 
     def rows(self) -> list[R]:
         """All rows as validated models, in key order.
@@ -147,15 +147,9 @@ def make_table(
     digests = row_digests(model, data)
     data = data.add_column(0, model.arrow_schema().field(0), pa.array(digests, pa.string()))
     root = table_root(model.kind, digests)
-    header = TableHeader(
-        model.table,
-        model.kind,
-        model.contract,
-        len(digests),
-        root,
-        dict(sorted((inputs or {}).items())),
-        dict(sorted((about or {}).items())),
-    )
+    shape = (model.table, model.kind, model.contract)
+    sources, documents = (dict(sorted((given or {}).items())) for given in (inputs, about))
+    header = TableHeader(*shape, len(digests), root, sources, documents)
     return Table(model, data, header)
 
 
@@ -185,19 +179,9 @@ def read_table(path: Path, model: type[R]) -> Table[R]:
     TableError
         The file is missing, no Parquet, of another table or shape, or was changed.
     """
-    import pyarrow as pa
-
-    source = _open(path)
-    try:
-        header = _header(source.schema_arrow, path)
-        _check_model(header, model, source.schema_arrow, path)
-        if source.metadata.num_rows != header.rows:
-            raise _changed(f"{header.rows} rows", str(source.metadata.num_rows), path)
-        data = _read_bounded(source, path)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
-        raise _changed("a whole Parquet file", str(problem), path) from problem
-    finally:
-        source.close()
+    _, data, header = stored = read_stored(path, model)
+    if data.num_rows != header.rows:
+        raise _changed(f"{header.rows} rows", str(data.num_rows), path)
     try:
         _check_keys(model, data)
         digests = row_digests(model, data.drop_columns(["digest"]))
@@ -212,7 +196,28 @@ def read_table(path: Path, model: type[R]) -> Table[R]:
     root = table_root(model.kind, digests)
     if root != header.root:
         raise _changed(f"root {header.root}", root, path)
-    return Table(model, data, header)
+    return stored
+
+
+def read_stored(path: Path, model: type[R]) -> Table[R]:
+    """A table as its file states it, digests and root unverified: to name what was changed.
+
+    Raises
+    ------
+    TableError
+        The file is missing, no Parquet, or of another table or shape.
+    """
+    import pyarrow as pa
+
+    source = _open(path)
+    try:
+        header = _header(source.schema_arrow, path)
+        _check_model(header, model, source.schema_arrow, path)
+        return Table(model, _read_bounded(source, path), header)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
+        raise _changed("a whole Parquet file", str(problem), path) from problem
+    finally:
+        source.close()
 
 
 def read_header(path: Path) -> TableHeader:

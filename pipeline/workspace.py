@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections import deque
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -16,6 +17,7 @@ from pipeline.tables import read_table, write_table
 from schemas.parameters import Parameters, StarterRelease
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pipeline.tables import Table
@@ -72,10 +74,20 @@ class StageSummary(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """A folder with `params.yaml`; artifacts and ledgers lie below it."""
+    """A folder with `params.yaml`; artifacts and ledgers lie below it.
+
+    Attributes
+    ----------
+    root, parameters
+        The folder and its parameters.
+    held
+        Tables in memory by path: they are read in place of files, so that a stage can be derived
+        again without writing anything.
+    """
 
     root: Path
     parameters: Parameters
+    held: Mapping[Path, Table[Any]] = MappingProxyType({})
 
     def artifact(self, stage: str, table: str) -> Path:
         """Path of a stage's table."""
@@ -90,18 +102,27 @@ class Workspace(NamedTuple):
             As `tables.read_table` does; or the table names another root of one of the tables that
             it should be made from, so that two runs would be mixed.
         """
-        path = self.artifact(stage, model.table)
-        table = read_table(path, model)
+        table = self.read_named(stage, model.table, model)
         for source in made_from:
             name, found = source.header.table, table.header.inputs.get(source.header.table)
             if found != source.root:
                 raise TableError(
                     f"made from {name} with root {source.root}",
                     f"{found}",
-                    path.relative_to(self.root).as_posix(),
+                    self.artifact(stage, model.table).relative_to(self.root).as_posix(),
                     "Tables of two runs are mixed: run `dvc repro`.",
                 )
         return table
+
+    def read_named(self, stage: str, name: str, model: type[R]) -> Table[R]:
+        """A stage's table under a name of its own. Raises as `tables.read_table` does."""
+        path = self.artifact(stage, name)
+        held = self.held.get(path)
+        return read_table(path, model) if held is None else held
+
+    def holding(self, path: Path, table: Table[Any]) -> Workspace:
+        """The same workspace with a table in memory in place of a file."""
+        return self._replace(held={**self.held, path: table})
 
     def write(self, stage: str, *tables: Table[Any]) -> tuple[Artifact, ...]:
         """Write a stage's tables, each whole or not at all. Raises as `tables.write_table` does."""

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-__all__ = ["mini_parameters", "mini_workspace", "replay_route", "run_stages"]
+    from pipeline.release.bundle import ReleaseContent
+
+__all__ = ["mini_parameters", "mini_workspace", "replay_route", "run_stages", "write_bundle"]
 
 
 def mini_parameters() -> dict[str, Any]:
@@ -80,6 +82,29 @@ def run_stages(workspace: Workspace, *stages: str) -> None:
     }  # fmt: skip
     for stage in stages or tuple(runners):
         runners[stage](workspace)
+
+
+def write_bundle(folder: Path, content: ReleaseContent) -> Path:
+    """Write a release as a bundle: read far faster than the starter is learned."""
+    import numpy as np
+
+    folder.mkdir(parents=True)
+    tags = ["node_id,name,primary_category,is_vegetarian,is_vegan,cuisine_region,nova_level"]
+    size = len(content.ingredients[0].vector) // 4
+    rows = [",".join(["node_id", *(f"dim_{i}" for i in range(size))])]
+    for number, item in enumerate(content.ingredients):
+        regions = ";".join(item.regions)
+        tags.append(
+            f"{number},{item.name},{item.category},{item.vegetarian},{item.vegan},{regions},"
+            f"{item.nova or ''}"
+        )
+        values = np.frombuffer(item.vector, dtype="<f4").astype(np.float64).tolist()
+        rows.append(",".join([str(number), *map(repr, values)]))
+    (folder / "ingredient_tags.csv").write_text("\n".join(tags) + "\n", encoding="utf-8")
+    (folder / "embeddings.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    arrays = {d.cuisine: np.frombuffer(d.vector, dtype="<f4") for d in content.directions}
+    np.savez(folder / "supervised_directions.npz", **arrays)
+    return folder
 
 
 def replay_route(

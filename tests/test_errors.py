@@ -7,7 +7,13 @@ import sys
 import pytest
 
 from pipeline import errors
-from pipeline.errors import ExecuteError, FlavourbenchError, ProviderError, StoppedError
+from pipeline.errors import (
+    ExecuteError,
+    FlavourbenchError,
+    ProofError,
+    ProviderError,
+    StoppedError,
+)
 
 TREE = [getattr(errors, name) for name in errors.__all__]
 
@@ -71,8 +77,9 @@ def test_every_error_has_the_root_of_the_tree(error):
 
 
 @pytest.mark.parametrize("error", TREE)
-def test_providers_and_stops_exit_with_3_and_all_else_with_2(error):
-    assert error.exit_code == (3 if issubclass(error, ProviderError | StoppedError) else 2)
+def test_checks_exit_with_1_providers_and_stops_with_3_and_all_else_with_2(error):
+    codes = {ProofError: 1, ProviderError: 3, StoppedError: 3}
+    assert error.exit_code == codes.get(error, 2)
 
 
 def test_a_stop_says_how_many_cells_are_stored():

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 import typer.core
 
-from pipeline.cli import execute, stages, views
+from pipeline.cli import execute, stages, trust, views
 
 __all__ = ["app"]
 
@@ -22,6 +22,11 @@ _ORDER = (
     "routes",
     "leaderboard",
     "tasks",
+    "audit",
+    "verify",
+    "verify-proof",
+    "seal",
+    "diff",
 )
 """Commands in the order in which help lists them."""
 
@@ -50,5 +55,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for _module in (stages, execute, views):
+for _module in (stages, execute, views, trust):
     app.add_typer(_module.commands)

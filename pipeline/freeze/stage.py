@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
 
-__all__ = ["run"]
+__all__ = ["build", "run"]
 
 
 def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
@@ -35,6 +35,14 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
     TableError
         The release's tables are missing or damaged.
     """
+    tables = build(workspace, progress)
+    tasks, taskset, _ = tables
+    headline = f"{tasks.header.rows} tasks, 56 scores each; task set {taskset.digests[0][:16]}…"
+    return StageSummary("freeze", headline, workspace.write("freeze", *tables))
+
+
+def build(workspace: Workspace, progress: Progress = silent) -> tuple[Table[Any], ...]:
+    """The stage's tables, in memory: tasks, task set, diagnostics. Raises as `run` does."""
     parameters = workspace.parameters.freeze
     ingredients = workspace.read("release", Ingredient)
     directions = workspace.read("release", Direction)
@@ -56,9 +64,7 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
     tasks = make_table(Task, rows, inputs)
     taskset = _task_set(workspace, release, tasks, design)
     shown = make_table(Diagnostic, diagnostics(tasks.rows()), {"tasks": tasks.root})
-    written = workspace.write("freeze", tasks, taskset, shown)
-    headline = f"{len(rows)} tasks, 56 scores each; task set {taskset.digests[0][:16]}…"
-    return StageSummary("freeze", headline, written)
+    return (tasks, taskset, shown)
 
 
 def _task_set(

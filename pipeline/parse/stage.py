@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.answer import answer_rule_digest, answer_text
+from pipeline.answer import answer_text, find_answer_rule
 from pipeline.errors import TableError
 from pipeline.files import parse_json
 from pipeline.identity import digest
 from pipeline.parse.reader import read_selection
-from pipeline.tables import make_table, read_table
+from pipeline.tables import make_table
 from pipeline.workspace import StageSummary
 from schemas.execution import Outcome, Response
 from schemas.results import CellStatus, Selection
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from pipeline.workspace import Workspace
     from schemas.taskset import ParserContract
 
-__all__ = ["run"]
-
-_RULES: tuple[AnswerRule, ...] = ("message", "verbatim")
+__all__ = ["build", "run"]
 
 
 class _Cell(NamedTuple):
@@ -51,6 +49,15 @@ def run(workspace: Workspace) -> StageSummary:
     TableError
         A route's table is missing or damaged, or a table lies there without a route.
     """
+    (table,) = build(workspace)
+    counts = Counter(table.data.column("status").to_pylist())
+    said = ", ".join(f"{counts[status]} {status}" for status in CellStatus if counts[status])
+    headline = f"{table.header.rows} cells: {said}"
+    return StageSummary("parse", headline, workspace.write("parse", table))
+
+
+def build(workspace: Workspace) -> tuple[Table[Any], ...]:
+    """The stage's table, in memory: selections. Raises as `run` does."""
     parameters = workspace.parameters
     tasks = workspace.read("freeze", Task)
     contracts = (CONTRACTS[parameters.parse.contract], CONTRACTS[parameters.parse.alternative])
@@ -61,11 +68,7 @@ def run(workspace: Workspace) -> StageSummary:
         sealed = _sealed(workspace, slug)
         inputs[f"responses/{slug}"] = sealed.root
         rows += _read_route(slug, sealed, tasks, contracts)
-    table = make_table(Selection, rows, inputs)
-    counts = Counter(row.status for row in rows)
-    said = ", ".join(f"{counts[status]} {status}" for status in CellStatus if counts[status])
-    headline = f"{len(rows)} cells: {said}"
-    return StageSummary("parse", headline, workspace.write("parse", table))
+    return (make_table(Selection, rows, inputs),)
 
 
 def _refuse_orphans(workspace: Workspace) -> None:
@@ -83,15 +86,18 @@ def _refuse_orphans(workspace: Workspace) -> None:
 
 
 def _sealed(workspace: Workspace, slug: str) -> _Sealed:
-    path = workspace.artifact("execute", slug)
-    table = read_table(path, Response)
-    document = parse_json(table.header.about.get("route", "{}").encode(), str(path), TableError)
+    table = workspace.read_named("execute", slug, Response)
+    where = str(workspace.artifact("execute", slug))
+    document = parse_json(table.header.about.get("route", "{}").encode(), where, TableError)
     route_digest = digest("route", document)
-    rules = {answer_rule_digest(rule): rule for rule in _RULES}
-    rule = rules.get(str(document.get("answer_rule"))) if isinstance(document, dict) else None
+    stated = str(document.get("answer_rule")) if isinstance(document, dict) else ""
+    rule = find_answer_rule(stated)
     if rule is None:
         raise TableError(
-            "a route with a known answer rule", "another", str(path), "Run the route again."
+            "a route with a known answer rule",
+            "another",
+            where,
+            "Run the route again.",
         )
     cells = {
         response.task_digest: _Cell(row, response)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-__all__ = ["ReleaseContent", "checked_vector", "read_bundle"]
+__all__ = ["ReleaseContent", "checked_vector", "read_bundle", "read_directions", "read_tags"]
 
 _TAG_COLUMNS = (
     "node_id",
@@ -56,8 +56,8 @@ def read_bundle(folder: Path) -> ReleaseContent:
     """
     vectors = _read_vectors(folder / "embeddings.csv")
     dimensions = len(next(iter(vectors.values())))
-    ingredients = _read_tags(folder / "ingredient_tags.csv", vectors)
-    directions = _read_directions(folder / "supervised_directions.npz", dimensions)
+    ingredients = read_tags(folder / "ingredient_tags.csv", vectors)
+    directions = read_directions(folder / "supervised_directions.npz", dimensions)
     return ReleaseContent(tuple(ingredients), directions)
 
 
@@ -83,7 +83,8 @@ def _read_vectors(path: Path) -> dict[int, np.ndarray]:
     return vectors
 
 
-def _read_tags(path: Path, vectors: dict[int, np.ndarray]) -> Iterator[Ingredient]:
+def read_tags(path: Path, vectors: dict[int, np.ndarray]) -> Iterator[Ingredient]:
+    """Ingredients of a table of tags, each with its vector by node id. Raises as `read_bundle`."""
     names: set[str] = set()
     unseen = dict(vectors)
     for where, row in read_csv(path, _TAG_COLUMNS):
@@ -122,8 +123,8 @@ def checked_vector(vector: np.ndarray, where: str) -> np.ndarray:
     return vector
 
 
-def _read_directions(path: Path, dimensions: int) -> tuple[Direction, ...]:
-    """Directions of the eight cuisines out of an npz of plain arrays."""
+def read_directions(path: Path, dimensions: int) -> tuple[Direction, ...]:
+    """Directions of the cuisines out of an npz of plain arrays. Raises as `read_bundle` does."""
     data = read_bytes(path, _NPZ_LIMIT, ReleaseError)
     try:
         arrays = _unpacked(data, path)

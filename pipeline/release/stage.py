@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import ReleaseError
 from pipeline.files import read_json
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pipeline.workspace import Workspace
     from schemas.parameters import PublishedFiles, ReleaseParameters
 
-__all__ = ["PublishedContent", "read_source", "run"]
+__all__ = ["PublishedContent", "build", "read_source", "run"]
 
 _FLOAT32_BYTES = 4
 _JSON_LIMIT = 256 * 2**20
@@ -52,6 +52,19 @@ def run(workspace: Workspace) -> StageSummary:
     TableError
         A table cannot be written; older ones survive.
     """
+    tables = build(workspace)
+    headline = _headline(workspace.parameters.release, tables)
+    return StageSummary("release", headline, workspace.write("release", *tables))
+
+
+def build(workspace: Workspace) -> tuple[Table[Any], ...]:
+    """The stage's tables, in memory: ingredients, directions, release, and what is published.
+
+    Raises
+    ------
+    ReleaseError
+        The source is not a sound release.
+    """
     parameters = workspace.parameters.release
     folder = workspace.root / parameters.path
     content, published = read_source(parameters, folder)
@@ -68,8 +81,7 @@ def run(workspace: Workspace) -> StageSummary:
     inputs = {"ingredients": ingredients.root, "directions": directions.root}
     more = (published.tasks, published.plan) if published else ()
     release = make_table(Release, [row], inputs)
-    written = workspace.write("release", ingredients, directions, release, *more)
-    return StageSummary("release", _headline(parameters, row, published), written)
+    return (ingredients, directions, release, *more)
 
 
 def read_source(
@@ -110,13 +122,12 @@ def _read_published(files: PublishedFiles, folder: Path) -> PublishedContent:
     )
 
 
-def _headline(
-    parameters: ReleaseParameters, row: Release, published: PublishedContent | None
-) -> str:
+def _headline(parameters: ReleaseParameters, tables: tuple[Table[Any], ...]) -> str:
+    _, _, release, *published = tables
     if published:
-        return (
-            f"{published.tasks.header.rows} published tasks, {published.plan.header.rows} planned"
-        )
+        tasks, plan = published
+        return f"{tasks.header.rows} published tasks, {plan.header.rows} planned"
+    row = release.rows()[0]
     return (
         f"{release_name(parameters)}: {row.ingredients} ingredients in {row.dimensions} dimensions"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.files import write_bytes
 from pipeline.report.chart import forest_svg
@@ -14,7 +14,14 @@ from schemas.taskset import Diagnostic, Task
 if TYPE_CHECKING:
     from pipeline.workspace import Workspace
 
-__all__ = ["run"]
+__all__ = ["Document", "build", "run"]
+
+
+class Document(NamedTuple):
+    """One file of the report: its name and its bytes."""
+
+    name: str
+    data: bytes
 
 
 def run(workspace: Workspace) -> StageSummary:
@@ -25,6 +32,16 @@ def run(workspace: Workspace) -> StageSummary:
     TableError
         A table is missing or damaged, or the disk refuses.
     """
+    documents = build(workspace)
+    folder = workspace.root / "artifacts" / "report"
+    for document in documents:
+        write_bytes(folder / document.name, document.data)
+    names = ", ".join(document.name for document in documents)
+    return StageSummary("report", f"artifacts/report/ holds {names}", ())
+
+
+def build(workspace: Workspace) -> tuple[Document, ...]:
+    """The stage's files, in memory. Raises `TableError` where a table is missing or damaged."""
     results = read_results(workspace)
     view = leaderboard_view(workspace.parameters, results)
     tasks = workspace.read("freeze", Task)
@@ -36,8 +53,4 @@ def run(workspace: Workspace) -> StageSummary:
         "leaderboard.json": json_text(results),
         "forest.svg": forest_svg(results, workspace.parameters.report.title),
     }
-    folder = workspace.root / "artifacts" / "report"
-    for name, text in files.items():
-        write_bytes(folder / name, text.encode("utf-8"))
-    headline = f"artifacts/report/ holds {', '.join(files)}"
-    return StageSummary("report", headline, ())
+    return tuple(Document(name, text.encode("utf-8")) for name, text in files.items())

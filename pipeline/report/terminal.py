@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["print_view"]
 
 _WIDTH = 100
+_MARKS = {"ok": "green", "differs": "bold red", "not checked": "yellow"}
+"""Colours of cells that say how a check ended."""
 
 
 def print_view(view: View, as_json: bool) -> None:
@@ -57,7 +59,8 @@ def _table(grid: Grid) -> Table:
     title = Text(grid.title, style="bold") if grid.title else None
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for place, heading in enumerate(grid.headings):
-        table.add_column(heading, justify="right" if place in grid.numeric else "left")
+        side: Any = "right" if place in grid.numeric else "left"
+        table.add_column(heading, justify=side, overflow="fold")
     for row in grid.rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
+        table.add_row(*(Text(visible(cell), style=_MARKS.get(cell, "")) for cell in row))
     return table

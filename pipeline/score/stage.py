@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import ScoreError
 from pipeline.score.core import CoreEntry, Stratum, check_plan, choose_core
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
 
-__all__ = ["coverage_rows", "run", "score_rows"]
+__all__ = ["build", "coverage_rows", "run", "score_rows"]
 
 _PLACE = {portfolio: place for place, portfolio in enumerate(PORTFOLIOS)}
 
@@ -36,6 +36,18 @@ def run(workspace: Workspace) -> StageSummary:
     TableError
         An input is missing or damaged.
     """
+    tables = build(workspace)
+    scores, core, _ = tables
+    columns = (core.data.column("panel").to_pylist(), core.data.column("family").to_pylist())
+    strata = len(set(zip(*columns, strict=True)))
+    headline = (
+        f"{scores.header.rows} scores; common core of {core.header.rows} tasks in {strata} strata"
+    )
+    return StageSummary("score", headline, workspace.write("score", *tables))
+
+
+def build(workspace: Workspace) -> tuple[Table[Any], ...]:
+    """The stage's tables, in memory: scores, core, coverage. Raises as `run` does."""
     tasks = workspace.read("freeze", Task)
     selections = workspace.read("parse", Selection, tasks)
     by_id = {task.task_id: task for task in tasks.rows()}
@@ -61,11 +73,7 @@ def run(workspace: Workspace) -> StageSummary:
     coverage = make_table(
         Coverage, coverage_rows(cells, by_id, choice), inputs | {"core": core.root}
     )
-    strata = len({entry.stratum for entry in choice.entries})
-    headline = (
-        f"{scores.header.rows} scores; common core of {core.header.rows} tasks in {strata} strata"
-    )
-    return StageSummary("score", headline, workspace.write("score", scores, core, coverage))
+    return (scores, core, coverage)
 
 
 def score_rows(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from schemas.parameters import StatisticsParameters
     from schemas.taskset import Family
 
-__all__ = ["run"]
+__all__ = ["build", "run"]
 
 _MICRO = 1_000_000
 _NANO_PER_MICRO = 1_000
@@ -62,6 +62,17 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
     TableError
         An input is missing or damaged.
     """
+    tables = build(workspace, progress)
+    inference = tables[-1].rows()[0]
+    headline = (
+        f"{inference.routes} ranked routes on {inference.tasks} tasks; "
+        f"{inference.resolved} of {inference.contrasts} contrasts resolved"
+    )
+    return StageSummary("statistics", headline, workspace.write("statistics", *tables))
+
+
+def build(workspace: Workspace, progress: Progress = silent) -> tuple[Table[Any], ...]:
+    """The stage's tables, in memory; the last is `inference`. Raises as `run` does."""
     inputs = _read(workspace)
     matrix = _matrix(inputs)
     parameters = workspace.parameters.statistics
@@ -73,7 +84,7 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
     )
     analysis = analyse(matrix, settings, progress)
     taskset = workspace.read("freeze", TaskSet, inputs.tasks)
-    tables: list[Table[Any]] = [
+    return (
         make_table(rows.Standing, _standings(inputs, matrix, analysis), inputs.roots),
         make_table(rows.Reference, _references(inputs), inputs.roots),
         make_table(rows.Contrast, _contrasts(inputs, matrix, analysis.pairs), inputs.roots),
@@ -85,13 +96,7 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
             [_inference(taskset.digests[0], parameters, matrix, analysis)],
             inputs.roots | {"taskset": taskset.root},
         ),
-    ]
-    resolved = int(analysis.pairs.resolved.sum())
-    headline = (
-        f"{matrix.models} ranked routes on {matrix.tasks} tasks; "
-        f"{resolved} of {len(analysis.pairs)} contrasts resolved"
     )
-    return StageSummary("statistics", headline, workspace.write("statistics", *tables))
 
 
 def _read(workspace: Workspace) -> _Inputs:

@@ -1,0 +1,207 @@
+"""A run's card: one small file that names everything by digest, with the leaderboard.
+
+The run's hash is the root over its tables, so a card cannot name other tables under the same hash;
+a paper prints that one hash.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from pydantic import ValidationError
+
+from pipeline.audit.differences import Difference
+from pipeline.audit.layout import TableEntry, run_digest, stored_headers, table_entries
+from pipeline.errors import UsageError
+from pipeline.files import read_bytes, write_bytes
+from pipeline.identity import digest
+from pipeline.workspace import release_name
+from schemas.parameters import RuleCore
+from schemas.record import Digest, Record
+from schemas.release import Release
+from schemas.results import Inference, Reference, Standing
+from schemas.taskset import CONTRACTS, TaskSet
+
+if TYPE_CHECKING:
+    from pipeline.audit.layout import Place
+    from pipeline.tables import TableHeader
+    from pipeline.workspace import Workspace
+
+__all__ = ["CARD", "Card", "Expected", "make_card", "read_expected", "write_card"]
+
+CARD = "run-card"
+"""Name of a card's two files, less their endings."""
+
+PREFIX = 8
+"""Fewest characters of a digest that name a thing."""
+
+_CARD_LIMIT = 16 * 2**20
+_PACKAGES = ("blake3", "numpy", "pyarrow", "pydantic", "scipy")
+
+
+class Card(Record):
+    """Everything that a run is, by digest."""
+
+    format: Literal["flavourbench run card"] = "flavourbench run card"
+    run: Digest
+    release: str
+    release_digest: Digest
+    taskset_digest: Digest
+    parser_contract: str
+    parser_contract_digest: Digest
+    core_context: str | None
+    routes: dict[str, Digest]
+    inference: Inference
+    standings: tuple[Standing, ...]
+    references: tuple[Reference, ...]
+    tables: tuple[TableEntry, ...]
+    versions: dict[str, str]
+
+
+class Expected(NamedTuple):
+    """A run that a workspace is held against: its hash or the start of it, and its tables."""
+
+    run: str
+    tables: tuple[TableEntry, ...]
+
+    def differences(self, headers: dict[Place, TableHeader]) -> list[Difference]:
+        """Where a workspace's tables are not those of the expected run."""
+        entries = table_entries(headers)
+        actual = run_digest(entries)
+        if actual.startswith(self.run):
+            return []
+        ours = {entry.path: entry for entry in entries}
+        found = [Difference("the run's hash", self.run, actual)]
+        for entry in self.tables:
+            stored = ours.pop(entry.path, None)
+            if stored != entry:
+                said = "no such table" if stored is None else _said(stored)
+                found.append(Difference(f"artifacts/{entry.path}.parquet", _said(entry), said))
+        if self.tables:
+            found += [
+                Difference(f"artifacts/{path}.parquet", "no such table", _said(entry))
+                for path, entry in ours.items()
+            ]
+        return found
+
+
+def make_card(workspace: Workspace) -> Card:
+    """The card of a workspace's run.
+
+    Raises
+    ------
+    UsageError
+        There is no table.
+    TableError
+        A table that the card quotes is missing or damaged.
+    """
+    headers = stored_headers(workspace)
+    entries = table_entries(headers)
+    release = workspace.read("release", Release)
+    taskset = workspace.read("freeze", TaskSet)
+    standings = workspace.read("statistics", Standing).rows()
+    references = workspace.read("statistics", Reference).rows()
+    parameters = workspace.parameters
+    contract = CONTRACTS[parameters.parse.contract].model_dump(mode="json")
+    core = parameters.score.core
+    return Card(
+        run=run_digest(entries),
+        release=release_name(parameters.release),
+        release_digest=release.digests[0],
+        taskset_digest=taskset.digests[0],
+        parser_contract=parameters.parse.contract,
+        parser_contract_digest=digest("parser-contract", contract),
+        core_context=core.context if isinstance(core, RuleCore) else None,
+        routes={row.slug: row.route_digest for row in standings}
+        | {row.slug: row.route_digest for row in references},
+        inference=workspace.read("statistics", Inference).rows()[0],
+        standings=tuple(sorted(standings, key=lambda row: row.rank)),
+        references=tuple(references),
+        tables=entries,
+        versions={"python": platform.python_version()}
+        | {name: version(name) for name in _PACKAGES},
+    )
+
+
+def write_card(card: Card, folder: Path) -> tuple[Path, Path]:
+    """Write a card as JSON and as Markdown. Raises `TableError` where the disk refuses."""
+    paths = (folder / f"{CARD}.json", folder / f"{CARD}.md")
+    text = card.model_dump_json(indent=1) + "\n"
+    for path, content in zip(paths, (text, _markdown(card)), strict=True):
+        write_bytes(path, content.encode("utf-8"))
+    return paths
+
+
+def read_expected(text: str) -> Expected:
+    """What a person expects: a card's file, or a run's hash, or its first 8 or more characters.
+
+    Raises
+    ------
+    UsageError
+        It is none of these, or the card does not hold together.
+    """
+    path = Path(text)
+    if path.is_file():
+        card = _read_card(path)
+        return Expected(card.run, card.tables)
+    if re.fullmatch(rf"[0-9a-f]{{{PREFIX},64}}", text.lower()):
+        return Expected(text.lower(), ())
+    raise UsageError(
+        f"a card's file, or a run's hash of {PREFIX} or more characters",
+        text,
+        "--expect",
+        "`flavourbench seal` writes a card.",
+    )
+
+
+def _read_card(path: Path) -> Card:
+    try:
+        card = Card.model_validate_json(read_bytes(path, _CARD_LIMIT, UsageError))
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise UsageError("a run's card", first["msg"], f"{path}, {field}", "Seal again.") from None
+    if run_digest(card.tables) != card.run:
+        raise UsageError(
+            f"tables of run {card.run}",
+            f"those of {run_digest(card.tables)}",
+            str(path),
+            "The card was changed; ask for it again.",
+        )
+    return card
+
+
+def _said(entry: TableEntry) -> str:
+    return f"root {entry.root[:16]}… of {entry.rows} rows"
+
+
+def _markdown(card: Card) -> str:
+    from pipeline.report.documents import markdown_text
+    from pipeline.report.numbers import score
+    from pipeline.report.views import Grid, View
+
+    standings = tuple(
+        (str(s.rank), str(s.group), s.label, score(s.score_microbps),
+         f"{score(s.band_low_microbps)} - {score(s.band_high_microbps)}", s.route_digest[:16])
+        for s in card.standings
+    )  # fmt: skip
+    tables = tuple((entry.path, str(entry.rows), entry.root) for entry in card.tables)
+    notes = (
+        f"Run {card.run}", f"Release {card.release} {card.release_digest}",
+        f"Task set {card.taskset_digest}",
+        f"Parser contract {card.parser_contract} {card.parser_contract_digest}",
+        (f"Stream {card.inference.stream}, seed {card.inference.seed}, "
+        f"{card.inference.bootstrap} draws, {card.inference.sign_flips} sign rows"),
+        ", ".join(f"{name} {number}" for name, number in card.versions.items()),
+        "Check a workspace against it: flavourbench verify --expect run-card.json",
+    )  # fmt: skip
+    headings = ("rank", "group", "route", "score", "95% band", "route digest")
+    grids = (
+        Grid("", headings, standings, frozenset({0, 1, 3, 4})),
+        Grid("Tables", ("table", "rows", "root"), tables, frozenset({1})),
+    )
+    return markdown_text(View("Run card", grids, notes, {}))

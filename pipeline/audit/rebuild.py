@@ -1,0 +1,170 @@
+"""Every stage derived again in memory; nothing is asked, paid for or written.
+
+A stage is derived from tables that were themselves derived, so that a forged table is named where
+it lies and does not make those behind it look wrong. Answers of routes that cost money are the one
+thing that cannot be derived: their sealed tables stand for themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pipeline.audit.layout import places
+from pipeline.errors import TableError
+from pipeline.files import parse_json
+from pipeline.identity import digest
+from pipeline.tables import make_table
+from schemas.execution import Response
+from schemas.parameters import PolicyRoute, ReplayRoute
+from schemas.taskset import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pipeline.audit.layout import Place
+    from pipeline.execute.adapter import Adapter, Request
+    from pipeline.progress import Progress
+    from pipeline.tables import Table
+    from pipeline.workspace import Workspace
+
+__all__ = ["STAGES", "Derived", "derive_answers", "derive_stage", "missing_source"]
+
+STAGES = ("release", "freeze", "execute", "parse", "score", "statistics")
+"""The stages that write tables, in order."""
+
+
+class Derived(NamedTuple):
+    """What a stage's inputs lead to.
+
+    Attributes
+    ----------
+    tables
+        The tables that could be derived.
+    kept
+        Why others could not, one line each.
+    """
+
+    tables: Mapping[Place, Table[Any]]
+    kept: tuple[str, ...]
+
+
+def derive_stage(
+    workspace: Workspace, stage: str, stored: Mapping[Place, Table[Any]], progress: Progress
+) -> Derived:
+    """Derive one stage's tables from what the workspace holds.
+
+    Parameters
+    ----------
+    workspace
+        Holds in memory the tables of earlier stages.
+    stage
+        One of `STAGES`.
+    stored
+        Tables as their files state them; a route's earlier answers are taken from there.
+
+    Raises
+    ------
+    FlavourbenchError
+        An input is missing or does not fit.
+    """
+    if stage == "execute":
+        return _execute(workspace, stored)
+    absent = missing_source(workspace) if stage == "release" else None
+    if absent:
+        return Derived({}, (f"{absent} is not here, so the release was not read again",))
+    tables = {table.header.table: table for table in _build(workspace, stage, progress)}
+    here = [place for place in places(workspace.parameters) if place.stage == stage]
+    return Derived({place: tables[place.name] for place in here}, ())
+
+
+def missing_source(workspace: Workspace) -> Path | None:
+    """The release's source folder where it is not here."""
+    folder = workspace.root / workspace.parameters.release.path
+    return None if folder.is_dir() else folder
+
+
+def _build(workspace: Workspace, stage: str, progress: Progress) -> tuple[Table[Any], ...]:
+    from pipeline.freeze import stage as freeze
+    from pipeline.parse import stage as parse
+    from pipeline.release import stage as release
+    from pipeline.score import stage as score
+    from pipeline.statistics import stage as statistics
+
+    if stage == "freeze":
+        return freeze.build(workspace, progress)
+    if stage == "statistics":
+        return statistics.build(workspace, progress)
+    plain = {"release": release.build, "parse": parse.build, "score": score.build}
+    return plain[stage](workspace)
+
+
+def _execute(workspace: Workspace, stored: Mapping[Place, Table[Any]]) -> Derived:
+    """Answers of routes that cost nothing, and the reasons why others stand for themselves."""
+    tables: dict[Place, Table[Any]] = {}
+    kept: list[str] = []
+    for place in (p for p in places(workspace.parameters) if p.stage == "execute"):
+        route = workspace.parameters.routes[place.name]
+        if isinstance(route, ReplayRoute) and not (workspace.root / route.answers).is_file():
+            kept.append(f"{place.name}: {route.answers} is not here, sealed answers were taken")
+        elif isinstance(route, PolicyRoute | ReplayRoute):
+            tables[place] = derive_answers(workspace, place, stored.get(place))
+        else:
+            kept.append(f"{place.name}: answers cost money, sealed ones were taken as they are")
+    return Derived(tables, tuple(kept))
+
+
+def derive_answers(workspace: Workspace, place: Place, stored: Table[Any] | None) -> Table[Any]:
+    """A route's table: the answers of today's tasks derived, those of earlier tasks as sealed."""
+    from pipeline.execute.routes import bind_route, find_route
+    from pipeline.execute.runner import make_requests
+
+    tasks = workspace.read("freeze", Task)
+    rows, digests = tasks.rows(), tasks.digests
+    bound = find_route(workspace.parameters.routes, place.name)
+    adapter = bind_route(bound, dict(zip(digests, rows, strict=True)), workspace.root)
+    requests = make_requests(rows, digests, bound.digest)
+    answers = asyncio.run(_ask_all(adapter, requests))
+    earlier = _earlier(stored, digests, bound.digest)
+    about = _documents(stored, bound.document) | {"route": bound.document}
+    return make_table(Response, [*answers, *earlier], {"tasks": tasks.root}, about)
+
+
+async def _ask_all(adapter: Adapter, requests: list[Request]) -> list[Response]:
+    answers = []
+    for request in requests:
+        reply = await adapter.ask(request)
+        shared = {name: getattr(request, name) for name in
+                  ("task_digest", "route_digest", "task_id", "repeat")}  # fmt: skip
+        answers.append(
+            Response.model_validate({"request_digest": request.key, **shared, **reply._asdict()})
+        )
+    return answers
+
+
+def _documents(stored: Table[Any] | None, today: str) -> dict[str, str]:
+    """Documents of the route's earlier identities, each under its own digest."""
+    found = {}
+    for name, text in (stored.header.about if stored else {}).items():
+        document = parse_json(text.encode("utf-8"), f"execute, about {name}", TableError)
+        if name == f"route/{digest('route', document)}" and text != today:
+            found[name] = text
+    return found
+
+
+def _earlier(stored: Table[Any] | None, digests: list[str], route_digest: str) -> list[Response]:
+    """Sealed answers that belong to no task of today or to an earlier identity of the route.
+
+    They are taken only where their request key is that of their task and route: a row that was
+    put there by hand is no earlier answer.
+    """
+    from pipeline.execute.adapter import request_digest
+
+    today = set(digests)
+    return [
+        row
+        for row in (stored.rows() if stored else [])
+        if (row.task_digest not in today or row.route_digest != route_digest)
+        and row.request_digest == request_digest(row.task_digest, row.route_digest, row.repeat)
+    ]

@@ -1,0 +1,320 @@
+"""Checks a proof on its own: `python -I verifier.py PROOF [RUN]`, with the package blake3 alone.
+
+This file shares no code with the rest of the project on purpose: whoever doubts the project can
+read these lines, carry them anywhere, and need nothing else. What it checks:
+
+1. Each row's digest is BLAKE3 (derive-key mode, context `flavourbench v1 <kind>`) of its fields as
+   canonical JSON: keys sorted, no blanks, UTF-8, no floats (RFC 8785 for this kind of value).
+2. Each row belongs to its table (Merkle tree of RFC 6962's shape; its root is bound to the rows'
+   kind and number), and each table to the run, by the same rule.
+3. The rows fit together: the score is the look-up of the selection in the task's map, the selection
+   names the response, the response's request is that of task and route, and the bytes are its own.
+
+It does not read the answer's text, nor compute a map from a release: `flavourbench audit` does.
+Exit 0: the proof holds. Exit 1: it does not. Exit 2: this is no proof.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import itertools
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from blake3 import blake3
+
+__all__ = ["NotAProofError", "ProofFailedError", "Proved", "check_file", "main"]
+
+_LIMIT = 64 * 2**20
+_DEPTH = 16
+_SAFE = 2**53 - 1
+_FORMAT = "flavourbench proof"
+_HEX = re.compile(r"[0-9a-f]{64}")
+_PORTFOLIOS = ["".join(three) for three in itertools.combinations("ABCDEFGH", 3)]
+
+
+class NotAProofError(Exception):
+    """The file is no proof at all."""
+
+
+class ProofFailedError(Exception):
+    """The file is a proof, and what it says is not so."""
+
+
+class _Row(NamedTuple):
+    """A row that belongs to its table."""
+
+    digest: str
+    fields: dict[str, Any]
+
+
+class Proved(NamedTuple):
+    """What a proof shows: the run's hash, and one line a check."""
+
+    run: str
+    lines: tuple[str, ...]
+
+
+def check_file(path: Path, run: str = "") -> Proved:
+    """Check a proof.
+
+    Parameters
+    ----------
+    path
+        The proof.
+    run
+        The hash (or its first 8 or more characters) that the run is known by; empty to be told.
+
+    Raises
+    ------
+    NotAProofError
+        The file is missing, too large, no JSON, or of another shape.
+    ProofFailedError
+        A digest, a way up a tree, or a link does not hold; says which.
+    """
+    document = _read(path)
+    _shape(document, {"format": str, "run": str, "claims": list, "raw": dict}, "proof")
+    if document["format"] != _FORMAT:
+        raise NotAProofError(f"format {document['format'][:40]!r} is not {_FORMAT!r}")
+    if run and not (len(run) >= 8 and document["run"].startswith(run.lower())):  # noqa: PLR2004
+        raise ProofFailedError(f"the proof is of run {document['run'][:64]}, not of {run[:64]}")
+    rows: dict[str, _Row] = {}
+    lines: list[str] = []
+    for number, claim in enumerate(document["claims"], start=1):
+        where = f"claim {number}"
+        row = _claim(claim, document["run"], where)
+        kind = claim["kind"]
+        if kind in rows:
+            raise NotAProofError(f"{where}: a second {kind}")
+        rows[kind] = row
+        table = claim["table"]
+        lines.append(
+            f"{kind} {row.digest[:16]}… is row {claim['proof']['position']} of {table['rows']} "
+            f"of {table['path']} {table['root'][:16]}…, a table of the run"
+        )
+    if not rows:
+        raise NotAProofError("there is no claim")
+    lines += _links(rows, document["raw"])
+    return Proved(document["run"], tuple(lines))
+
+
+def _claim(claim: Any, run: str, where: str) -> _Row:
+    """A row that belongs to its table, and its table to the run."""
+    _shape(claim, {"kind": str, "fields": dict, "proof": dict, "table": dict, "table_proof": dict},
+           where)  # fmt: skip
+    table = claim["table"]
+    shape = {"path": str, "kind": str, "rows": int, "root": str, "inputs": dict}
+    _shape(table, shape, f"{where}, table")
+    if table["kind"] != claim["kind"]:
+        raise ProofFailedError(f"{where}: a {claim['kind']} in a table of {table['kind']}")
+    digest = _digest(claim["kind"], claim["fields"])
+    leaf = _Leaf(claim["kind"], digest, table["root"])
+    if _inclusion(claim["proof"], leaf, where) != table["rows"]:
+        raise ProofFailedError(f"{where}: the proof is for another number of rows")
+    entry = _digest("run-table", table)
+    _inclusion(claim["table_proof"], _Leaf("run-table", entry, run), f"{where}, table")
+    return _Row(digest, claim["fields"])
+
+
+class _Leaf(NamedTuple):
+    """What has to lie under a root: the kind of the rows, the row's digest, the root."""
+
+    kind: str
+    digest: str
+    root: str
+
+
+def _inclusion(proof: dict[str, Any], leaf: _Leaf, where: str) -> int:
+    """Number of rows under the root (RFC 9162, section 2.1.3.2, then the root's binding)."""
+    kind, digest, root = leaf
+    shape = {"row_kind": str, "rows": int, "position": int, "leaf": str, "siblings": list}
+    _shape(proof, shape, f"{where}, proof")
+    if proof["row_kind"] != kind:
+        raise ProofFailedError(f"{where}: the proof is for rows of kind {proof['row_kind'][:40]}")
+    if proof["leaf"] != digest:
+        raise ProofFailedError(
+            f"{where}: the fields give digest {digest}, not {proof['leaf'][:64]}"
+        )
+    count: int = proof["rows"]
+    left: int = proof["position"]
+    if not 0 <= left < count <= _SAFE:
+        raise ProofFailedError(f"{where}: row {left} of {count} is not of this table")
+    node, last = _hash("table-leaf", bytes.fromhex(digest)), count - 1
+    siblings = [_bytes(text, where) for text in proof["siblings"]]
+    while last > 0:
+        if left % 2 or left != last:
+            if not siblings:
+                raise ProofFailedError(f"{where}: the proof is cut short")
+            beside = siblings.pop(0)
+            node = _hash("table-node", beside + node if left % 2 else node + beside)
+        left, last = left // 2, last // 2
+    if siblings:
+        raise ProofFailedError(f"{where}: the proof is for another number of rows")
+    found = _digest("table", {"kind": kind, "rows": count, "tree": node.hex()})
+    if found != root:
+        raise ProofFailedError(f"{where}: the hashes lead to {found}, not to {root[:64]}")
+    return count
+
+
+class _Link(NamedTuple):
+    """A field that has to hold a value; `needs` are the kinds of rows that have to be there."""
+
+    needs: str
+    kind: str
+    field: str
+    value: Any
+    what: str
+
+
+def _links(rows: dict[str, _Row], raw: dict[str, Any]) -> list[str]:
+    """How the rows fit together, as far as they are there."""
+    lines: list[str] = []
+    for link in _known_links(rows):
+        if set(link.needs.split()) <= set(rows):
+            if rows[link.kind].fields.get(link.field) != link.value:
+                raise ProofFailedError(f"{link.kind}.{link.field} is not {link.what}")
+            lines.append(f"{link.kind}.{link.field} is {link.what}")
+    if {"score", "selection", "task"} <= set(rows):
+        if rows["score"].fields.get("score_bps") != _look_up(rows):
+            raise ProofFailedError("score.score_bps is not the map's score of the selection")
+        lines.append("score.score_bps is the map's score of the selection")
+    for name, text in raw.items():
+        if "response" not in rows or name != "response" or not isinstance(text, str):
+            raise NotAProofError("raw holds something else than the response's bytes")
+        if rows["response"].fields.get("raw") != _hash("bytes", _decoded(text)).hex():
+            raise ProofFailedError("response.raw is not the digest of the bytes")
+        lines.append("response.raw is the digest of the bytes")
+    return lines
+
+
+def _known_links(rows: dict[str, _Row]) -> list[_Link]:
+    def digest(kind: str) -> Any:
+        return rows[kind].digest if kind in rows else None
+
+    answered = rows["response"].fields if "response" in rows else {}
+    read = rows["selection"].fields if "selection" in rows else {}
+    key = {name: answered.get(name) for name in ("repeat", "route_digest", "task_digest")}
+    to_task = [
+        _Link(f"{kind} task", kind, "task_digest", digest("task"), "the task's digest")
+        for kind in ("selection", "score", "response", "core-task")
+    ]
+    return [
+        *to_task,
+        _Link("score selection", "score", "selection_digest", digest("selection"),
+              "the selection's digest"),
+        _Link("selection response", "selection", "response_digest", digest("response"),
+              "the response's digest"),
+        _Link("selection response", "selection", "route_digest", answered.get("route_digest"),
+              "the response's route"),
+        _Link("standing selection", "standing", "route_digest", read.get("route_digest"),
+              "the selection's route"),
+        _Link("response", "response", "request_digest", _digest("request", key),
+              "the key of task, route and repeat"),
+    ]  # fmt: skip
+
+
+def _look_up(rows: dict[str, _Row]) -> Any:
+    scores = rows["task"].fields.get("scores_bps")
+    choice = rows["selection"].fields.get("selection")
+    if not isinstance(scores, list) or len(scores) != len(_PORTFOLIOS) or choice not in _PORTFOLIOS:
+        raise ProofFailedError(
+            "the task has no map of 56 scores, or the selection is none of the 56"
+        )
+    return scores[_PORTFOLIOS.index(choice)]
+
+
+def _digest(kind: str, value: Any) -> str:
+    _exact(value, 0)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return _hash(kind, text.encode("utf-8")).hex()
+
+
+def _hash(kind: str, data: bytes) -> bytes:
+    digest: bytes = blake3(data, derive_key_context=f"flavourbench v1 {kind}").digest()
+    return digest
+
+
+def _exact(value: Any, depth: int) -> None:
+    """Strings, safe integers, booleans, null, lists, objects with ASCII keys; nothing else."""
+    if depth > _DEPTH:
+        raise NotAProofError("nesting is too deep")
+    if isinstance(value, dict):
+        if not all(key.isascii() for key in value):
+            raise NotAProofError("a name of a field is not ASCII")
+        for item in value.values():
+            _exact(item, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            _exact(item, depth + 1)
+    elif isinstance(value, float) or (isinstance(value, int) and abs(value) > _SAFE):
+        raise NotAProofError("a number is no integer within 2^53 - 1")
+
+
+def _shape(value: Any, shape: dict[str, type], where: str) -> None:
+    if not isinstance(value, dict) or set(value) != set(shape):
+        raise NotAProofError(f"{where}: fields are not {', '.join(shape)}")
+    for name, kind in shape.items():
+        if type(value[name]) is not kind:
+            raise NotAProofError(f"{where}: {name} is no {kind.__name__}")
+
+
+def _bytes(text: Any, where: str) -> bytes:
+    if not isinstance(text, str) or not _HEX.fullmatch(text):
+        raise NotAProofError(f"{where}: a hash is not 64 hexadecimal characters")
+    return bytes.fromhex(text)
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as problem:
+        raise NotAProofError("raw is no base64") from problem
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise NotAProofError("a key stands twice")
+    return found
+
+
+def _read(path: Path) -> Any:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_LIMIT + 1)
+        if len(data) > _LIMIT:
+            raise NotAProofError(f"more than {_LIMIT:,} bytes")
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
+        _exact(value, 0)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except OSError as problem:
+        raise NotAProofError(problem.strerror or "cannot be read") from problem
+    except (ValueError, RecursionError) as problem:
+        raise NotAProofError(f"no JSON in UTF-8: {problem}") from problem
+    return value
+
+
+def main(arguments: list[str]) -> int:
+    """Check the proof that the first argument names, against the run that the second names."""
+    if len(arguments) not in (1, 2):
+        sys.stderr.write("usage: python -I verifier.py PROOF [RUN]\n")
+        return 2
+    try:
+        proved = check_file(Path(arguments[0]), *arguments[1:])
+    except NotAProofError as problem:
+        sys.stderr.write(f"not a proof: {problem}\n")
+        return 2
+    except ProofFailedError as problem:
+        sys.stderr.write(f"the proof fails: {problem}\n")
+        return 1
+    lines = [*proved.lines, f"The proof holds. Run {proved.run}"]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,241 @@
+"""`audit` shows the way behind any hash; every step is derived again, and a lie is marked."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline.audit.cell import audit_cell
+from pipeline.audit.evidence import Mark
+from pipeline.audit.layout import run_digest, stored_headers, table_entries
+from pipeline.audit.lookup import find_hash
+from pipeline.audit.subjects import audit_hash, audit_named
+from pipeline.cli import app
+from pipeline.errors import TableError, UsageError
+from pipeline.tables import make_table, write_table
+from schemas.results import Contrast, CoreTask, Score, Selection, Standing
+from schemas.taskset import Task, TaskSet
+from tests.audit.faults import FAULTS
+
+STEPS = [
+    "release", "task", "prompt", "request and route", "raw answer", "answer text and selection",
+    "score", "common core", "share of the score", "standing", "proofs",
+]  # fmt: skip
+
+
+def marks(audit):
+    return {step.title: step.mark for step in audit.steps}
+
+
+def evidence(audit, title):
+    return "\n".join(next(step.lines for step in audit.steps if step.title == title))
+
+
+def cells(run, **wanted):
+    rows = run.read("parse", Selection).rows()
+    return [r for r in rows if all(getattr(r, name) == value for name, value in wanted.items())]
+
+
+@pytest.mark.parametrize("slug", ["dice", "first", "best", "careless"])
+def test_a_cell_of_every_route_is_derived_again(sound_run, slug):
+    cell = cells(sound_run, slug=slug, status="parsed")[7]
+    audit = audit_named(sound_run, "", slug, cell.task_id)
+    assert [step.title for step in audit.steps] == STEPS
+    assert set(marks(audit).values()) == {Mark.OK}
+    assert "all 56 scores computed again are equal" in evidence(audit, "task")
+    assert cell.selection in evidence(audit, "score")
+
+
+def test_an_unparseable_cell_has_its_reason_and_no_score(sound_run):
+    cell = cells(sound_run, status="unparseable")[0]
+    audit = audit_cell(sound_run, cell.slug, cell.task_id)
+    assert set(marks(audit).values()) == {Mark.OK}
+    assert f"unparseable: {cell.reason}" in evidence(audit, "answer text and selection")
+    assert "no selection, so no score" in evidence(audit, "score")
+    assert f"outside: no valid answer of every ranked route: {cell.slug} unparseable" in (
+        evidence(audit, "common core")
+    )
+
+
+def test_a_cell_outside_the_core_says_why(sound_run):
+    core = {row.task_id for row in sound_run.read("score", CoreTask).rows()}
+    failed = {cell.task_id for cell in cells(sound_run, status="unparseable")}
+    cell = next(c for c in cells(sound_run, slug="dice") if c.task_id not in core | failed)
+    audit = audit_cell(sound_run, "dice", cell.task_id)
+    assert "behind the last taken" in evidence(audit, "common core")
+    assert "adds nothing" in evidence(audit, "share of the score")
+
+
+def test_shares_of_the_core_add_up_to_the_score(sound_run):
+    standing = next(r for r in sound_run.read("statistics", Standing).rows() if r.slug == "dice")
+    core = [row.task_id for row in sound_run.read("score", CoreTask).rows()]
+    total = 0.0
+    for task in core[:3]:
+        text = evidence(audit_cell(sound_run, "dice", task), "share of the score")
+        total += float(text.split("this cell adds ")[1].split(":")[0])
+    assert f"score {standing.score_microbps / 1e8:.4f}" in text
+    scores = {r.task_id: r.score_bps for r in sound_run.read("score", Score).rows()
+              if r.slug == "dice"}  # fmt: skip
+    families = len(standing.families)
+    count = standing.families[0].tasks
+    assert total == pytest.approx(
+        sum(scores[t] for t in core[:3]) / count / families / 100, abs=2e-4
+    )
+
+
+@pytest.mark.parametrize(
+    ("stage", "model"),
+    [("parse", Selection), ("score", Score), ("freeze", Task), ("freeze", TaskSet),
+     ("statistics", Standing), ("statistics", Contrast), ("score", CoreTask)],
+)  # fmt: skip
+def test_a_digest_of_any_kind_leads_to_its_way(sound_run, stage, model):
+    digest = sound_run.read(stage, model).digests[0]
+    for text in (digest, digest[:12], digest[:12].upper()):
+        audit = audit_hash(sound_run, text)
+        assert set(marks(audit).values()) == {Mark.OK}
+    assert audit.run == run_digest(table_entries(stored_headers(sound_run)))
+
+
+@pytest.mark.parametrize("name", ["ingredients", "directions", "release"])
+def test_a_release_is_audited_too(sound_run, name):
+    place = next(p for p in stored_headers(sound_run) if p.word == f"release/{name}")
+    audit = audit_hash(sound_run, sound_run.read("release", place.model).digests[0])
+    assert set(marks(audit).values()) == {Mark.OK}
+
+
+def test_requests_routes_roots_and_the_run_have_their_ways(sound_run):
+    headers = stored_headers(sound_run)
+    cell = cells(sound_run, slug="dice")[0]
+    audit = audit_hash(sound_run, cell.response_digest)
+    assert audit.subject == f"cell of dice and {cell.task_id}"
+    request = audit.claims[1].row.request_digest
+    assert audit_hash(sound_run, request).subject == audit.subject
+    for text in (cell.route_digest, *(h.root for h in headers.values()), audit.run):
+        assert set(marks(audit_hash(sound_run, text)).values()) == {Mark.OK}
+
+
+@pytest.mark.parametrize("text", ["1234567", "", "xyzxyzxyz", "0" * 65, "../../etc"])
+def test_a_prefix_of_seven_and_what_is_no_hash_are_refused(sound_run, text):
+    with pytest.raises(UsageError, match="8 to 64 hexadecimal"):
+        audit_hash(sound_run, text)
+
+
+def test_a_hash_of_nothing_is_refused_with_a_way_on(sound_run):
+    with pytest.raises(UsageError, match=r"nothing.*another run"):
+        audit_hash(sound_run, "0" * 64)
+
+
+def test_an_ambiguous_prefix_lists_its_matches(run):
+    table = run.read("score", Score)
+    root = run.read("score", CoreTask).root
+    rows = [f"{root[:10]}{i:054x}" for i in range(table.header.rows)]
+    import pyarrow as pa
+
+    data = table.data.set_column(0, table.data.schema.field(0), pa.array(rows, pa.string()))
+    write_table(run.artifact("score", "scores"), table._replace(data=data))
+    with pytest.raises(UsageError, match=rf"score {root[:10]}.*score {root[:10]}.* Give more"):
+        find_hash(run, root[:8])
+
+
+@pytest.mark.parametrize(
+    ("name", "route", "task"),
+    [("", "", ""), ("a" * 8, "dice", ""), ("", "dice", ""), ("", "", "mini-1-pairing-001")],
+)
+def test_half_a_name_is_refused(sound_run, name, route, task):
+    with pytest.raises(UsageError, match="a hash, or a route and a task"):
+        audit_named(sound_run, name, route, task)
+
+
+@pytest.mark.parametrize(("route", "task"), [("nobody", "mini-1-pairing-001"), ("dice", "no-task")])
+def test_an_unknown_cell_is_refused(sound_run, route, task):
+    with pytest.raises(UsageError):
+        audit_cell(sound_run, route, task)
+
+
+@pytest.mark.parametrize(
+    ("gone", "steps"),
+    [
+        ("release/ingredients", {"release", "task"}),
+        ("execute/dice", {"raw answer", "answer text and selection"}),
+        ("score/core", {"common core", "share of the score"}),
+        ("statistics/leaderboard", {"standing"}),
+    ],
+)
+def test_what_is_not_here_is_said_and_is_no_difference(run, gone, steps):
+    task = cells(run, slug="dice")[0].task_id
+    stage, name = gone.split("/")
+    run.artifact(stage, name).unlink()
+    audit = audit_cell(run, "dice", task)
+    assert {title for title, mark in marks(audit).items() if mark is Mark.UNKNOWN} == steps
+    assert not audit.differs
+    assert all("dvc" in evidence(audit, title) for title in steps)
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("a_score_map_changed_by_one_basis_point", {"task"}),
+        ("a_prompt_changed", {"prompt"}),
+        ("a_vector_changed_in_one_bit", {"release"}),
+    ],
+)
+def test_a_forged_release_or_task_is_marked_at_its_step(name, steps, run):
+    FAULTS[name][0](run)
+    audit = audit_cell(run, "dice", "mini-1-pairing-001")
+    assert audit.differs
+    assert steps <= {title for title, mark in marks(audit).items() if mark is Mark.DIFFERS}
+
+
+def test_a_forged_score_is_marked_where_it_is_looked_up(run):
+    FAULTS["a_score_changed_by_one_basis_point"][0](run)
+    score = run.read("score", Score).rows()[0]
+    audit = audit_cell(run, score.slug, score.task_id)
+    assert marks(audit)["score"] is Mark.DIFFERS
+
+
+def test_a_forged_selection_is_marked_where_it_is_read(run):
+    FAULTS["a_selection_changed"][0](run)
+    cell = run.read("parse", Selection).rows()[0]
+    audit = audit_cell(run, cell.slug, cell.task_id)
+    assert marks(audit)["answer text and selection"] is Mark.DIFFERS
+
+
+def test_a_row_that_does_not_give_its_digest_stops_the_audit(run):
+    FAULTS["a_row_edited"][0](run)
+    row = run.read("parse", Selection)
+    score = [r for r in row.rows() if r.selection][3]
+    with pytest.raises(TableError, match=r"scores\.parquet"):
+        audit_cell(run, score.slug, score.task_id)
+
+
+def test_the_command_shows_tables_and_json(sound_run):
+    cell = cells(sound_run, status="unparseable")[0]
+    arguments = ["audit", "--route", cell.slug, "--task", cell.task_id, "-w", str(sound_run.root)]
+    shown = CliRunner().invoke(app, arguments)
+    assert shown.exit_code == 0
+    assert "Nothing differs." in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 100
+    document = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
+    assert [step["title"] for step in document["steps"]] == STEPS
+    assert document["ok"] is True
+
+
+def test_hostile_answers_are_shown_inert(run):
+    from schemas.execution import Response
+
+    table = run.read_named("execute", "dice", Response)
+    rows = [row.model_copy(update={"raw": b"\x1b[31m[bold]\x00\xff"}) for row in table.rows()]
+    write_table(
+        run.artifact("execute", "dice"),
+        make_table(Response, rows, table.header.inputs, table.header.about),
+    )
+    audit = audit_hash(run, run.read_named("execute", "dice", Response).digests[0][:16])
+    assert not set(marks(audit).values()) <= {Mark.OK}
+    shown = CliRunner().invoke(
+        app, ["audit", run.read_named("execute", "dice", Response).digests[0], "-w", str(run.root)]
+    )
+    assert shown.exit_code == 1
+    assert "\x1b" not in shown.stdout
+    assert "[bold]" in shown.stdout

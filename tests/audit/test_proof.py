@@ -1,0 +1,264 @@
+"""A proof holds anywhere, by one module alone; whatever is changed in it is named."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import blake3
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from pipeline.audit import verifier
+from pipeline.audit.cell import audit_cell
+from pipeline.audit.proof import proof_document, write_proof
+from pipeline.audit.subjects import audit_hash
+from pipeline.audit.verifier import NotAProofError, ProofFailedError, check_file
+from pipeline.cli import app
+from pipeline.errors import UsageError
+from pipeline.identity import (
+    check_inclusion,
+    digest,
+    merkle_proof,
+    streamed_proof,
+    table_root,
+)
+from schemas.results import CoreTask, Selection
+
+
+@pytest.fixture(scope="module")
+def proof(sound_run):
+    task = sound_run.read("score", CoreTask).rows()[0].task_id
+    document = proof_document(audit_cell(sound_run, "dice", task))
+    return json.loads(json.dumps(document))
+
+
+def check(document, tmp_path, run=""):
+    path = tmp_path / "proof.json"
+    path.write_text(json.dumps(document), "utf-8")
+    return check_file(path, run)
+
+
+def claim_of(document, kind):
+    return next(claim for claim in document["claims"] if claim["kind"] == kind)
+
+
+def test_a_proof_holds_and_says_what_it_shows(proof, tmp_path):
+    proved = check(proof, tmp_path, proof["run"][:8])
+    assert proved.run == proof["run"]
+    assert "score.score_bps is the map's score of the selection" in proved.lines
+    assert "response.raw is the digest of the bytes" in proved.lines
+
+
+def test_a_proof_holds_in_an_empty_folder_with_the_verifier_and_blake3_alone(proof, tmp_path):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    shutil.copy2(verifier.__file__, folder / "verifier.py")
+    shutil.copytree(Path(blake3.__file__).parent, folder / "packages" / "blake3")
+    (folder / "proof.json").write_text(json.dumps(proof), "utf-8")
+    code = (
+        "import runpy, sys; sys.path = [p for p in sys.path if 'site-packages' not in p];"
+        "sys.path.append('packages'); sys.argv = ['verifier.py', 'proof.json', sys.argv[1]];"
+        "runpy.run_path('verifier.py', run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, proof["run"]],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(f"The proof holds. Run {proof['run']}\n")
+
+
+def other(text):
+    return ("0" if text[0] != "0" else "1") + text[1:]
+
+
+def one_sibling_changed(document):
+    siblings = claim_of(document, "score")["proof"]["siblings"]
+    siblings[1] = other(siblings[1])
+
+
+def a_sibling_of_the_table_changed(document):
+    siblings = claim_of(document, "score")["table_proof"]["siblings"]
+    siblings[0] = other(siblings[0])
+
+
+def truncated(document):
+    claim_of(document, "score")["proof"]["siblings"].pop()
+
+
+def lengthened(document):
+    claim_of(document, "score")["proof"]["siblings"].append("0" * 64)
+
+
+def of_another_kind(document):
+    claim_of(document, "score")["proof"]["row_kind"] = "selection"
+
+
+def of_another_kind_throughout(document):
+    claim = claim_of(document, "core-task")
+    claim["kind"] = claim["proof"]["row_kind"] = claim["table"]["kind"] = "coverage"
+
+
+def for_another_tree_size(document):
+    claim_of(document, "score")["proof"]["rows"] += 1
+
+
+def for_another_place(document):
+    claim_of(document, "score")["proof"]["position"] ^= 1
+
+
+def beyond_the_table(document):
+    claim_of(document, "score")["proof"]["position"] = 10**6
+
+
+def a_field_changed(document):
+    claim_of(document, "score")["fields"]["score_bps"] += 1
+
+
+def a_field_added(document):
+    claim_of(document, "score")["fields"]["more"] = 1
+
+
+def another_root(document):
+    claim_of(document, "score")["table"]["root"] = "0" * 64
+
+
+def an_input_changed(document):
+    claim_of(document, "score")["table"]["inputs"]["tasks"] = "0" * 64
+
+
+def another_run(document):
+    document["run"] = "0" * 64
+
+
+def other_bytes(document):
+    document["raw"]["response"] = base64.b64encode(b"FINAL_SELECTION: A, B, C").decode()
+
+
+def a_true_row_of_another_cell(document):
+    """Set by the test: a sound claim that belongs to another task."""
+    document["claims"] = [
+        c if c["kind"] != "score" else document["other"] for c in document["claims"]
+    ]
+
+
+SPOILT = [
+    one_sibling_changed, a_sibling_of_the_table_changed, truncated, lengthened, of_another_kind,
+    of_another_kind_throughout, for_another_tree_size, for_another_place, beyond_the_table,
+    a_field_changed, a_field_added, another_root, an_input_changed, another_run, other_bytes,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("spoil", SPOILT, ids=lambda spoil: spoil.__name__)
+def test_a_proof_that_was_changed_fails(spoil, proof, tmp_path):
+    document = copy.deepcopy(proof)
+    spoil(document)
+    with pytest.raises(ProofFailedError):
+        check(document, tmp_path)
+
+
+def test_a_sound_row_of_another_cell_does_not_fit(proof, sound_run, tmp_path):
+    cell = [c for c in sound_run.read("parse", Selection).rows() if c.slug == "dice"][1]
+    other_cell = proof_document(audit_cell(sound_run, cell.slug, cell.task_id))
+    document = copy.deepcopy(proof)
+    document["other"] = claim_of(other_cell, "score")
+    a_true_row_of_another_cell(document)
+    del document["other"]
+    with pytest.raises(ProofFailedError, match=r"score.task_digest is not the task's digest"):
+        check(document, tmp_path)
+
+
+def test_a_proof_of_another_run_fails(proof, tmp_path):
+    for run in ("0" * 64, proof["run"][:7]):
+        with pytest.raises(ProofFailedError, match="not of"):
+            check(proof, tmp_path, run)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"[]", b"{", b"\xff", b'{"format": 1}', b"[" * 100_000, b'{"a": 1, "a": 2}',
+        b'{"format": "x", "run": "", "claims": [], "raw": {}}',
+        b'{"format": "flavourbench proof", "run": "", "claims": [], "raw": {}}',
+        b'{"format": "flavourbench proof", "run": "", "claims": [1], "raw": {}}',
+        b'{"format": "flavourbench proof", "run": "", "claims": [], "raw": {"x": NaN}}',
+        b'{"format": "flavourbench proof", "run": "", "claims": [{}], "raw": {}}',
+    ],
+)  # fmt: skip
+def test_what_is_no_proof_is_refused(data, tmp_path):
+    (tmp_path / "p.json").write_bytes(data)
+    with pytest.raises(NotAProofError):
+        check_file(tmp_path / "p.json")
+    assert verifier.main([str(tmp_path / "p.json")]) == 2
+
+
+def test_a_missing_proof_is_refused(tmp_path):
+    assert verifier.main([str(tmp_path / "none.json")]) == 2
+    assert verifier.main([]) == 2
+
+
+@pytest.mark.parametrize(("spoilt", "code"), [(False, 0), (True, 1)])
+def test_the_command_tells_by_its_exit_code(sound_run, tmp_path, spoilt, code):
+    cell = next(c for c in sound_run.read("parse", Selection).rows() if c.slug == "dice")
+    path = tmp_path / "proof.json"
+    write_proof(audit_cell(sound_run, cell.slug, cell.task_id), path)
+    if spoilt:
+        document = json.loads(path.read_text("utf-8"))
+        a_field_changed(document)
+        path.write_text(json.dumps(document), "utf-8")
+    done = CliRunner().invoke(app, ["verify-proof", str(path)])
+    assert (done.exit_code == 0) is not spoilt
+    if spoilt:
+        assert done.exception.exit_code == code
+    assert verifier.main([str(path)]) == code
+
+
+def test_what_has_no_row_has_no_proof(sound_run, proof):
+    with pytest.raises(UsageError, match="a hash of a row"):
+        proof_document(audit_hash(sound_run, proof["run"]))
+
+
+@given(st.integers(1, 70), st.data())
+def test_a_proof_from_parts_is_the_proof_from_the_whole(rows, data):
+    digests = [digest("score", i) for i in range(rows)]
+    size = 2 ** data.draw(st.integers(0, 6))
+    index = data.draw(st.integers(0, rows - 1))
+    parts = [digests[i : i + size] for i in range(0, rows, size)]
+    proof = streamed_proof("score", parts, index)
+    assert proof == merkle_proof("score", digests, index)
+    assert check_inclusion(proof, table_root("score", digests))
+
+
+@given(st.integers(1, 40), st.data())
+def test_the_verifier_and_the_project_agree_on_inclusion(rows, data):
+    digests = [digest("score", i) for i in range(rows)]
+    index = data.draw(st.integers(0, rows - 1))
+    proof = merkle_proof("score", digests, index)._asdict()
+    leaf = verifier._Leaf("score", digests[index], table_root("score", digests))
+    document = json.loads(json.dumps(proof))
+    assert verifier._inclusion(document, leaf, "here") == rows
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text("abcXYZ_09"), inner),
+        max_leaves=20,
+    )
+)
+def test_the_verifier_and_the_project_agree_on_digests(value):
+    try:
+        value_digest = digest("score", value)
+    except Exception:  # noqa: BLE001  # lone surrogates have no digest in either
+        with pytest.raises((UnicodeEncodeError, NotAProofError)):
+            verifier._digest("score", value)
+    else:
+        assert verifier._digest("score", value) == value_digest

@@ -1,0 +1,150 @@
+"""`verify` passes a sound run and names what is wrong with any other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline.audit.card import make_card, write_card
+from pipeline.audit.verify import verify
+from pipeline.cli import app
+from pipeline.errors import UsageError
+from tests.audit.faults import FAULTS, flip
+from tests.mini import mini_workspace
+
+HASHED = {
+    "a_byte_flipped_with_size_and_time_kept",
+    "a_row_edited",
+    "a_row_removed_under_the_old_header",
+    "two_files_swapped",
+    "an_input_root_that_lies",
+    "a_table_from_another_run",
+    "five_gigabytes_claimed_by_a_tiny_file",
+}
+
+
+def tell(result):
+    return [str(difference) for difference in result.differences]
+
+
+def test_a_sound_run_passes_every_step(sound_run):
+    result = verify(sound_run)
+    assert tell(result) == []
+    assert [step.title for step in result.steps][-1] == "stage report"
+    assert len(result.steps) == 10
+
+
+def test_there_are_at_least_twenty_faults():
+    assert len(FAULTS) >= 20
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_spoilt_run_is_named_to_the_row(name, run):
+    spoil, parts = FAULTS[name]
+    spoil(run)
+    found = tell(verify(run))
+    assert any(all(part in line for part in parts) for line in found), found
+    assert all(line.isprintable() for line in found), found
+
+
+@pytest.mark.parametrize("name", sorted(HASHED))
+def test_hashing_alone_sees_what_was_not_hashed_again(name, run):
+    FAULTS[name][0](run)
+    assert tell(verify(run, quick=True)) != []
+
+
+def test_a_byte_that_no_reader_sees_is_found_by_the_lock(run):
+    names = [p.relative_to(run.root).as_posix() for p in sorted(run.root.rglob("*.parquet"))]
+    outs = {n: hashlib.md5((run.root / n).read_bytes()).hexdigest() for n in names}
+    files = [{"path": name, "md5": md5} for name, md5 in outs.items()]
+    (run.root / "dvc.lock").write_text(json.dumps({"stages": {"all": {"outs": files}}}), "utf-8")
+    assert tell(verify(run, quick=True)) == []
+    path = run.root / "artifacts/score/core.parquet"
+    flip(path, path.read_bytes().rindex(b"parquet-cpp"))
+    assert [line.split(":")[0] for line in tell(verify(run, quick=True))] == [
+        "artifacts/score/core.parquet, md5"
+    ]
+
+
+def test_a_lock_of_another_shape_is_refused(run):
+    (run.root / "dvc.lock").write_text("stages: [1]", "utf-8")
+    done = CliRunner().invoke(app, ["verify", "--quick", "-w", str(run.root)])
+    assert done.exit_code != 0
+    assert "dvc.lock" in str(done.exception)
+
+
+def test_a_forged_table_does_not_blame_those_behind_it(run):
+    FAULTS["a_score_changed_by_one_basis_point"][0](run)
+    steps = {step.title: step.differences for step in verify(run).steps}
+    assert steps["stage score"]
+    assert steps["stage statistics"] == ()
+    assert steps["stage report"] == ()
+
+
+def test_a_release_that_is_not_here_is_said_and_the_rest_derived(run):
+    text = (run.root / "params.yaml").read_text("utf-8")
+    parameters = json.loads(text)
+    parameters["release"]["path"] = "nowhere"
+    (run.root / "params.yaml").write_text(json.dumps(parameters), "utf-8")
+    from pipeline.workspace import open_workspace
+
+    result = verify(open_workspace(run.root))
+    assert tell(result) == []
+    assert "nowhere is not here" in next(s.evidence for s in result.steps if "release" in s.title)
+
+
+def test_an_empty_workspace_is_no_difference_but_a_wrong_use(tmp_path):
+    with pytest.raises(UsageError, match="dvc pull"):
+        verify(mini_workspace(tmp_path))
+
+
+@pytest.mark.parametrize(("spoilt", "code"), [(False, 0), (True, 1)])
+def test_the_exit_code_tells(run, spoilt, code):
+    if spoilt:
+        FAULTS["a_row_edited"][0](run)
+    done = CliRunner().invoke(app, ["verify", "--quick", "--json", "-w", str(run.root)])
+    assert done.exit_code == code
+    document = json.loads(done.stdout)
+    assert document["ok"] is not spoilt
+    assert bool(sum(len(step["differences"]) for step in document["steps"])) is spoilt
+
+
+def test_a_card_is_the_state_that_verify_expects(run, tmp_path):
+    card = make_card(run)
+    paths = write_card(card, tmp_path)
+    for expected in (str(paths[0]), card.run, card.run[:8]):
+        assert tell(verify(run, quick=True, expect=expected)) == []
+    FAULTS["a_score_changed_by_one_basis_point"][0](run)
+    found = tell(verify(run, quick=True, expect=str(paths[0])))
+    assert any("the run's hash" in line for line in found)
+    assert any(line.startswith("artifacts/score/scores.parquet: expected root") for line in found)
+
+
+def test_a_card_that_was_changed_is_refused(run, tmp_path):
+    path, _ = write_card(make_card(run), tmp_path)
+    document = json.loads(path.read_text("utf-8"))
+    document["tables"][0]["rows"] += 1
+    path.write_text(json.dumps(document), "utf-8")
+    with pytest.raises(UsageError, match="The card was changed"):
+        verify(run, quick=True, expect=str(path))
+
+
+@pytest.mark.parametrize("text", ["1234567", "no-such-file", "zzzzzzzzzz", ""])
+def test_what_is_neither_card_nor_hash_is_refused(run, text):
+    if text:
+        with pytest.raises(UsageError, match="8 or more characters"):
+            verify(run, quick=True, expect=text)
+    else:
+        assert tell(verify(run, quick=True)) == []
+
+
+def test_a_card_names_everything_by_digest(sound_run, tmp_path):
+    card = make_card(sound_run)
+    assert {"release/ingredients", "score/scores", "execute/dice"} <= {t.path for t in card.tables}
+    assert set(card.routes) == set(sound_run.parameters.routes)
+    assert set(card.versions) >= {"python", "numpy", "blake3"}
+    _, markdown = write_card(card, tmp_path)
+    assert card.run in markdown.read_text("utf-8")
