@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.audit.evidence import Audit, AuditStep, Mark, attempt, checked, proof_line
-from pipeline.audit.layout import Place, run_digest, stored_headers, table_entries
+from pipeline.audit.layout import Place, attempts_place, run_digest, stored_headers, table_entries
 from pipeline.audit.lookup import claim, find_row, run_proof, values_where
 from pipeline.errors import TableError, UsageError
 from schemas.execution import Outcome, Response
@@ -217,9 +217,24 @@ def _raw(cell: _Cell) -> AuditStep:
         "raw answer", holds, f"response {cell.response.digest}",
         f"outcome {response.outcome}, {len(response.raw)} bytes ({response.form}), bytes digest "
         f"{digest_bytes('bytes', response.raw)[:16]}…",
-        "attempts: none on record",
+        _attempts(cell, response.request_digest),
         *(f"| {line}" for line in text[:_SHOWN].splitlines() if line),
     )  # fmt: skip
+
+
+def _attempts(cell: _Cell, request: str) -> str:
+    """What the attempts on record say: how many, how they ended, what they cost."""
+    place = attempts_place(cell.slug)
+    if not place.path(cell.workspace).is_file():
+        return "attempts: their table is not here; run `dvc pull`"
+    columns = ("number", "outcome", "cost_micros")
+    rows = values_where(cell.workspace, place, columns, request_digest=request)
+    if not rows:
+        return "attempts: none on record, its route asks no endpoint"
+    ended = ", ".join(str(row[1]) for row in rows)
+    costs = [row[2] for row in rows]
+    cost = "unknown" if None in costs else f"{sum(costs)} millionths of a US dollar"
+    return f"attempts: {len(rows)} ({ended}), cost {cost}"
 
 
 def _selection(cell: _Cell) -> AuditStep:

@@ -12,7 +12,7 @@ from pipeline.errors import UsageError
 from pipeline.identity import digest, table_root
 from pipeline.tables import read_header
 from schemas import release, results, taskset
-from schemas.execution import Response
+from schemas.execution import Attempt, Response
 from schemas.parameters import PublishedRelease
 from schemas.record import Count, Digest, Record
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from schemas.parameters import Parameters
     from schemas.record import Row
 
-__all__ = ["RUN_KIND", "Place", "TableEntry", "entry_digest", "places", "run_digest",
-           "stored_headers", "table_entries"]  # fmt: skip
+__all__ = ["RUN_KIND", "Place", "TableEntry", "attempts_place", "entry_digest", "places",
+           "run_digest", "stored_headers", "table_entries"]  # fmt: skip
 
 RUN_KIND = "run-table"
 """Kind of the leaves of a run's identity."""
@@ -59,9 +59,14 @@ class Place(NamedTuple):
         return f"{self.stage}/{self.name}"
 
     @property
+    def answers(self) -> bool:
+        """Whether it holds a route's answers; its name is the route's slug then."""
+        return self.model is Response
+
+    @property
     def input_name(self) -> str:
         """What tables made from it call it in their header."""
-        return f"responses/{self.name}" if self.stage == "execute" else self.name
+        return f"responses/{self.name}" if self.answers else self.name
 
     def path(self, workspace: Workspace) -> Path:
         """Its file."""
@@ -96,9 +101,15 @@ def places(parameters: Parameters) -> tuple[Place, ...]:
     found: list[Place] = []
     for stage, models in plain:
         if stage == "execute":
-            found += [Place(stage, slug, Response) for slug in parameters.routes]
+            for slug in parameters.routes:
+                found += [Place(stage, slug, Response), attempts_place(slug)]
         found += [Place(stage, model.table, model) for model in models]
     return tuple(found)
+
+
+def attempts_place(slug: str) -> Place:
+    """Where a route's attempts lie."""
+    return Place("execute", f"attempts/{slug}", Attempt)
 
 
 def stored_headers(workspace: Workspace) -> dict[Place, TableHeader]:

@@ -195,7 +195,7 @@ def _hits(workspace: Workspace, headers: dict[Place, TableHeader], prefix: str) 
         if header.root.startswith(prefix):
             yield Hit(_TABLE, header.root, place, None)
         kinds = {"digest": place.model.kind}
-        if place.stage == "execute":
+        if place.answers:
             kinds["request_digest"] = _REQUEST
             route = digest(_ROUTE, _document(header, place))
             if route.startswith(prefix):

@@ -8,14 +8,15 @@ thing that cannot be derived: their sealed tables stand for themselves.
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.audit.layout import places
+from pipeline.audit.layout import attempts_place, places
 from pipeline.errors import TableError
 from pipeline.files import parse_json
 from pipeline.identity import digest
 from pipeline.tables import make_table
-from schemas.execution import Response
+from schemas.execution import Attempt, Response
 from schemas.parameters import PolicyRoute, ReplayRoute
 from schemas.taskset import Task
 
@@ -104,12 +105,14 @@ def _execute(workspace: Workspace, stored: Mapping[Place, Table[Any]]) -> Derive
     """Answers of routes that cost nothing, and the reasons why others stand for themselves."""
     tables: dict[Place, Table[Any]] = {}
     kept: list[str] = []
-    for place in (p for p in places(workspace.parameters) if p.stage == "execute"):
+    for place in (p for p in places(workspace.parameters) if p.answers):
         route = workspace.parameters.routes[place.name]
         if isinstance(route, ReplayRoute) and not (workspace.root / route.answers).is_file():
             kept.append(f"{place.name}: {route.answers} is not here, sealed answers were taken")
         elif isinstance(route, PolicyRoute | ReplayRoute):
             tables[place] = derive_answers(workspace, place, stored.get(place))
+            tried = attempts_place(place.name)
+            tables[tried] = _attempts(tables[place], place, stored.get(tried))
         else:
             kept.append(f"{place.name}: answers cost money, sealed ones were taken as they are")
     return Derived(tables, tuple(kept))
@@ -132,15 +135,17 @@ def derive_answers(workspace: Workspace, place: Place, stored: Table[Any] | None
 
 
 async def _ask_all(adapter: Adapter, requests: list[Request]) -> list[Response]:
-    answers = []
-    for request in requests:
-        reply = await adapter.ask(request)
-        shared = {name: getattr(request, name) for name in
-                  ("task_digest", "route_digest", "task_id", "repeat")}  # fmt: skip
-        answers.append(
-            Response.model_validate({"request_digest": request.key, **shared, **reply._asdict()})
-        )
-    return answers
+    from pipeline.execute.adapter import response_of
+
+    return [response_of(request, await adapter.ask(request)) for request in requests]
+
+
+def _attempts(answers: Table[Any], place: Place, stored: Table[Any] | None) -> Table[Attempt]:
+    """A free route makes no attempts; those of its earlier, paid identities stay as sealed."""
+    today = digest("route", json.loads(answers.header.about["route"]))
+    sealed = stored.rows() if stored else []
+    earlier = [row for row in sealed if row.route_digest != today]
+    return make_table(Attempt, earlier, {place.input_name: answers.root})
 
 
 def _documents(stored: Table[Any] | None, today: str) -> dict[str, str]:

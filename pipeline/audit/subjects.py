@@ -89,7 +89,7 @@ def audit_hash(workspace: Workspace, text: str) -> Audit:
     hit = find_hash(workspace, text)
     if hit.kind in _CELL_KINDS and hit.place is not None and hit.row is not None:
         row = read_row(workspace, hit.place, hit.row)
-        slug = hit.place.name if hit.place.stage == "execute" else row.slug
+        slug = hit.place.name if hit.place.answers else row.slug
         return audit_cell(workspace, slug, row.task_id)
     entries = table_entries(stored_headers(workspace))
     found = (

@@ -204,7 +204,7 @@ def _chain(workspace: Workspace, headers: dict[Place, TableHeader]) -> Step:
                 found.append(Difference(where, "a table of this run", name))
             elif source in headers and headers[source].root != root:
                 found.append(Difference(where, headers[source].root, root))
-    routes = [place for place in headers if place.stage == "execute"]
+    routes = [place for place in headers if place.answers]
     for place in routes:
         found += _route(workspace, place, headers[place])
     evidence = f"{links} input roots and {len(routes)} routes are what they name"

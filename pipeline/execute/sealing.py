@@ -81,7 +81,8 @@ def seal(
     older = {name: text for name, text in documents.items() if text != bound.document}
     about = older | {"route": bound.document}
     responses = make_table(Response, ledger.responses(), {"tasks": tasks_root}, about)
-    attempts = make_table(Attempt, ledger.attempts(), {"responses": responses.root})
+    inputs = {f"responses/{bound.slug}": responses.root}
+    attempts = make_table(Attempt, ledger.attempts(), inputs)
     answered, tried = (
         workspace.artifact("execute", bound.slug),
         attempts_path(workspace, bound.slug),
