@@ -7,7 +7,7 @@ import platform
 import subprocess
 import sys
 
-BENCHMARKS = ("freeze", "statistics", "hashing", "execute", "audit")
+BENCHMARKS = ("freeze", "statistics", "hashing", "execute", "audit", "exchange")
 
 
 def main() -> None:

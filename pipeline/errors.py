@@ -15,7 +15,8 @@
     ├── ScoreError                    cells and tasks do not fit together
     ├── StatisticsError               too little to compare, or numbers out of range
     ├── ReportError                   the leaderboard cannot be written
-    └── ProofError                    a check found a difference (exit 1)
+    ├── ProofError                    a check found a difference (exit 1)
+    └── ExchangeError                 data from or for elsewhere are not what they should be
 
 A model's failure is none of these: it is a row with a reason (design 8).
 """
@@ -23,6 +24,7 @@ A model's failure is none of these: it is a row with a reason (design 8).
 from __future__ import annotations
 
 __all__ = [
+    "ExchangeError",
     "ExecuteError",
     "FlavourbenchError",
     "FreezeError",
@@ -137,6 +139,10 @@ class ProofError(FlavourbenchError):
     """A check found a difference: a proof does not hold, a run is not what its card says."""
 
     exit_code = 1
+
+
+class ExchangeError(FlavourbenchError):
+    """Published data, answers or training data are not what they should be."""
 
 
 def _printable(text: str) -> str:

@@ -4,26 +4,50 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import math
 import os
 import stat
 from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import FlavourbenchError, TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
     _Refuse = Callable[[str, str], FlavourbenchError]
 
-__all__ = ["parse_json", "read_bytes", "read_json", "replacing", "write_bytes"]
+__all__ = [
+    "FileHash",
+    "hash_file",
+    "parse_json",
+    "read_bytes",
+    "read_json",
+    "read_lines",
+    "replacing",
+    "write_bytes",
+]
 
 _MAX_JSON_DEPTH = 64
 _MAX_JSON_DIGITS = 300  # every such integer is finite as a float, too
+_CHUNK = 2**20
+
+
+class FileHash(NamedTuple):
+    """Size and SHA-256 (hex) of a file's bytes."""
+
+    size: int
+    sha256: str
+
+
+class _Opened(NamedTuple):
+    stream: BinaryIO
+    size: int
 
 
 def read_bytes(path: Path, limit: int, error: type[FlavourbenchError]) -> bytes:
@@ -35,6 +59,60 @@ def read_bytes(path: Path, limit: int, error: type[FlavourbenchError]) -> bytes:
         As `error`: the file is missing, a symbolic link, no regular file, or too large.
     """
     where = str(path)
+    with _opened(path, error) as (stream, size):
+        try:
+            data = stream.read(limit + 1) if size <= limit else b""
+        except OSError as problem:
+            raise error("a readable file", _fault(problem), where, "Check the disk.") from problem
+    size = max(size, len(data))  # a file can grow, and some tell no size
+    if size > limit:
+        raise error(f"at most {limit:,} bytes", f"{size:,}", where, "Use a smaller file.")
+    return data
+
+
+def read_lines(path: Path, limit: int, error: type[FlavourbenchError]) -> Iterator[bytes]:
+    """Lines of a regular file, one in memory at a time, without their line feeds.
+
+    Raises
+    ------
+    FlavourbenchError
+        As `error`: the file is missing, a symbolic link or no regular file, or a line has more
+        than `limit` bytes; names the line.
+    """
+    with _opened(path, error) as (stream, _):
+        number = 0
+        try:
+            while line := stream.readline(limit + 2):
+                number += 1
+                text = line.removesuffix(b"\n")
+                if len(text) > limit:
+                    where = f"{path}, line {number}"
+                    expected = f"lines of at most {limit:,} bytes"
+                    raise error(expected, "a longer one", where, "Use a file with shorter lines.")
+                yield text
+        except OSError as problem:
+            where = f"{path}, line {number + 1}"
+            raise error("a readable file", _fault(problem), where, "Check the disk.") from problem
+
+
+def hash_file(path: Path, error: type[FlavourbenchError]) -> FileHash:
+    """Size and SHA-256 of a regular file of any size. Raises as `read_lines` does."""
+    with _opened(path, error) as (stream, _):
+        hasher, size = hashlib.sha256(), 0
+        try:
+            while chunk := stream.read(_CHUNK):
+                hasher.update(chunk)
+                size += len(chunk)
+        except OSError as problem:
+            found = _fault(problem)
+            raise error("a readable file", found, str(path), "Check the disk.") from problem
+    return FileHash(size, hasher.hexdigest())
+
+
+@contextmanager
+def _opened(path: Path, error: type[FlavourbenchError]) -> Iterator[_Opened]:
+    """A regular file, open for reading; never what a symbolic link leads to."""
+    where = str(path)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (OSError, ValueError) as problem:
@@ -45,15 +123,7 @@ def read_bytes(path: Path, limit: int, error: type[FlavourbenchError]) -> bytes:
         os.close(descriptor)
         raise error("a regular file", "something else", where, "Check the path.")
     with os.fdopen(descriptor, "rb") as stream:
-        size = status.st_size
-        try:
-            data = stream.read(limit + 1) if size <= limit else b""
-        except OSError as problem:
-            raise error("a readable file", _fault(problem), where, "Check the disk.") from problem
-    size = max(size, len(data))  # a file can grow, and some tell no size
-    if size > limit:
-        raise error(f"at most {limit:,} bytes", f"{size:,}", where, "Use a smaller file.")
-    return data
+        yield _Opened(stream, status.st_size)
 
 
 def read_json(path: Path, limit: int, error: type[FlavourbenchError]) -> Any:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemas import execution, parameters, release, results, taskset
+from schemas import execution, parameters, release, results, taskset, training
 from schemas.record import Row
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ __all__ = ["FOLDER", "documents", "rows"]
 FOLDER = Path(__file__).parent / "json"
 """Where the exported schemas lie."""
 
-_MODULES: tuple[ModuleType, ...] = (release, taskset, execution, results)
+_MODULES: tuple[ModuleType, ...] = (release, taskset, execution, results, training)
 
 
 def rows() -> list[type[Row]]:

@@ -24,6 +24,7 @@ from schemas.taskset import Family
 __all__ = [
     "BundleRelease",
     "ExecutionRoute",
+    "FileName",
     "FreezeParameters",
     "OpenAiRoute",
     "PanelParameters",
@@ -44,6 +45,7 @@ __all__ = [
     "Slug",
     "StarterRelease",
     "StatisticsParameters",
+    "TrainParameters",
 ]
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
@@ -66,10 +68,22 @@ ContractName = Literal["selection-set-v3", "selection-set-v4"]
 
 
 class PublishedFiles(Record):
-    """Files of a published release within its folder: a task set a panel, and perhaps the plan."""
+    """Files of a published release within its folder.
 
-    panels: Annotated[dict[Slug, FileName], Field(min_length=1)]
+    Either a task set a panel, and perhaps the plan; or the manifest of a published data set, whose
+    tasks are the common core itself (spec 6).
+    """
+
+    panels: dict[Slug, FileName] = Field(default_factory=dict)
     plan: FileName | None = None
+    manifest: FileName | None = None
+
+    @model_validator(mode="after")
+    def _sets_or_manifest(self) -> PublishedFiles:
+        if bool(self.panels) == bool(self.manifest) or (self.plan and self.manifest):
+            message = "either panels (and perhaps a plan) or a manifest"
+            raise ValueError(message)
+        return self
 
 
 class StarterRelease(Record):
@@ -292,6 +306,18 @@ class StatisticsParameters(Record):
     sign_flips: Annotated[int, Field(ge=100, le=1_000_000)]
 
 
+class TrainParameters(Record):
+    """Which tasks may be trained on, and what is made of them (spec 7).
+
+    `salt` fixes the split, `validation_bps` is the validation share of every panel and family,
+    `minimum_gap_bps` the smallest difference of two portfolios that make a preference pair.
+    """
+
+    salt: Text
+    validation_bps: Share
+    minimum_gap_bps: Annotated[int, Field(ge=1, le=10_000)]
+
+
 class ReportParameters(Record):
     """What stands at the head of the report."""
 
@@ -307,6 +333,7 @@ class Parameters(Record):
     parse: ParseParameters
     score: ScoreParameters
     statistics: StatisticsParameters
+    train: TrainParameters
     report: ReportParameters
 
     @model_validator(mode="after")
@@ -315,9 +342,11 @@ class Parameters(Record):
         if isinstance(self.freeze, PublishedFreeze) != (published is not None):
             message = "freeze.source published with release.source published, and only with it"
             raise ValueError(message)
-        plan = published and published.published.plan
+        plan = published and (published.published.plan or published.published.manifest)
         if isinstance(self.score.core, PlanCore) and not plan:
-            message = "score.core.source plan with a published release that names its plan"
+            message = (
+                "score.core.source plan with a published release that names its plan or manifest"
+            )
             raise ValueError(message)
         unknown = [name for name in self.score.families if name not in self.freeze.families]
         if unknown:

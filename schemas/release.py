@@ -108,7 +108,10 @@ class Release(Row):
 
 
 class PublishedTask(Row):
-    """A task as a published set states it, after its hashes and its map were checked (spec 2)."""
+    """A task as a published set states it, after its hashes and its map were checked (spec 2).
+
+    `document` is the whole of it as canonical JSON: what training rows repeat field by field.
+    """
 
     table: ClassVar[str] = "published"
     kind: ClassVar[str] = "published-task"
@@ -130,6 +133,7 @@ class PublishedTask(Row):
     chance_bps: Count
     margin_bps: Count
     prompt: str
+    document: str
 
 
 class PlannedTask(Row):

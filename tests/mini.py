@@ -48,6 +48,7 @@ def mini_parameters() -> dict[str, Any]:
             "core": {"source": "rule", "context": "mini-core", "size": None},
         },
         "statistics": {"stream": "blake3", "seed": 1, "bootstrap": 500, "sign_flips": 500},
+        "train": {"salt": "split", "validation_bps": 2000, "minimum_gap_bps": 500},
         "report": {"title": "Mini"},
     }
 
@@ -71,6 +72,7 @@ def run_stages(workspace: Workspace, *stages: str) -> None:
     from pipeline.report import stage as report
     from pipeline.score import stage as score
     from pipeline.statistics import stage as statistics
+    from pipeline.train import stage as train
 
     def execute_all(opened: Workspace) -> None:
         for slug in opened.parameters.routes:
@@ -78,7 +80,7 @@ def run_stages(workspace: Workspace, *stages: str) -> None:
 
     runners: dict[str, Callable[[Workspace], object]] = {
         "release": release.run, "freeze": freeze.run, "execute": execute_all, "parse": parse.run,
-        "score": score.run, "statistics": statistics.run, "report": report.run,
+        "score": score.run, "statistics": statistics.run, "train": train.run, "report": report.run,
     }  # fmt: skip
     for stage in stages or tuple(runners):
         runners[stage](workspace)

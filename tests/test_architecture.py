@@ -13,7 +13,7 @@ import pytest
 from tests.shared import ROOT
 
 SOURCES = sorted([*ROOT.glob("pipeline/**/*.py"), *ROOT.glob("schemas/**/*.py")])
-STAGES = {"release", "freeze", "execute", "parse", "score", "statistics", "report"}
+STAGES = {"release", "freeze", "execute", "parse", "score", "statistics", "train", "report"}
 ABOVE_STAGES = {"audit", "compare", "exchange"}
 COMMANDS = {"cli", "__main__"}
 HEAVY = {

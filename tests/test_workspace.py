@@ -48,6 +48,10 @@ statistics:
   seed: 1
   bootstrap: 1000
   sign_flips: 1000
+train:
+  salt: split
+  validation_bps: 2000
+  minimum_gap_bps: 500
 report:
   title: Example
 """.replace("DIGEST", '"' + "1" * 64 + '"')

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 import typer.core
 
-from pipeline.cli import execute, stages, trust, views
+from pipeline.cli import exchange, execute, stages, trust, views
 
 __all__ = ["app"]
 
@@ -18,6 +18,7 @@ _ORDER = (
     "parse",
     "score",
     "statistics",
+    "train",
     "report",
     "routes",
     "leaderboard",
@@ -27,6 +28,11 @@ _ORDER = (
     "verify-proof",
     "seal",
     "diff",
+    "import",
+    "compare-published",
+    "template",
+    "reward",
+    "export",
 )
 """Commands in the order in which help lists them."""
 
@@ -55,5 +61,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for _module in (stages, execute, views, trust):
+for _module in (stages, execute, views, trust, exchange):
     app.add_typer(_module.commands)

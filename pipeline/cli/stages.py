@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path  # noqa: TC003  # typer reads it
+from typing import Annotated
+
 import typer
 
-from pipeline.cli.common import HERE, Folder, Json, opened, say
+from pipeline.cli.common import HERE, Folder, Json, opened, say, show
 
 __all__ = ["commands", "release_commands"]
 
@@ -47,11 +50,41 @@ def parse(workspace: Folder = HERE, as_json: Json = False) -> None:
 
 
 @commands.command(rich_help_panel=PANEL)
-def score(workspace: Folder = HERE, as_json: Json = False) -> None:
-    """Look scores up, count denominators, and choose the score-blind common core."""
-    from pipeline.score.stage import run
+def score(
+    answers: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Your own answers: .jsonl, .json, .csv or .parquet.", show_default=False
+        ),
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option("--check", help="Build this report again and compare.", show_default=False),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="Where the report goes.", show_default="beside the answers"),
+    ] = None,
+    workspace: Folder = HERE,
+    as_json: Json = False,
+) -> None:
+    """Look scores up, count denominators, and choose the score-blind common core.
 
-    say(run(opened(workspace)), as_json)
+    With a file of your own answers, score these against the frozen tasks, and leave the stage.
+    """
+    place = opened(workspace)
+    if answers is None and check is None:
+        from pipeline.score.stage import run
+
+        say(run(place), as_json)
+        return
+    from pipeline.exchange.own import own_report
+    from pipeline.exchange.views import own_view
+
+    report, path = own_report(place, answers, check, to)
+    show(own_view(report, path, checked=check is not None), as_json)
+    if not report.comparable:
+        raise typer.Exit(1)
 
 
 @commands.command(rich_help_panel=PANEL)
@@ -63,6 +96,14 @@ def statistics(workspace: Folder = HERE, as_json: Json = False) -> None:
     with progress_bar("statistics") as progress:
         summary = run(opened(workspace), progress)
     say(summary, as_json)
+
+
+@commands.command(rich_help_panel=PANEL)
+def train(workspace: Folder = HERE, as_json: Json = False) -> None:
+    """Make rows to train on, from tasks and anchors that are not in the core."""
+    from pipeline.train.stage import run
+
+    say(run(opened(workspace)), as_json)
 
 
 @commands.command(rich_help_panel=PANEL)

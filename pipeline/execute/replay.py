@@ -1,7 +1,8 @@
 """Replays answers from a JSON Lines file that is bound by its SHA-256.
 
 One object a line: `task_id`, `answer` (text, or null where there was none), and optionally
-`outcome` (`ok` by default). The file must answer every frozen task once.
+`outcome` (`ok` by default) and `published`, by which a published response goes and what it was
+scored. The file must answer every frozen task once.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from pipeline.errors import ExecuteError
 from pipeline.execute.adapter import Reply
 from pipeline.files import parse_json, read_bytes
 from schemas.execution import Outcome
-from schemas.record import Record
-from schemas.release import Name
+from schemas.record import Digest, Record
+from schemas.release import Label, Name
+from schemas.taskset import Bps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,10 +27,18 @@ if TYPE_CHECKING:
     from pipeline.execute.adapter import Request
     from schemas.parameters import ReplayRoute
 
-__all__ = ["ReplayAdapter", "ReplayLine", "read_replay"]
+__all__ = ["ANSWER_LIMIT", "PublishedCell", "ReplayAdapter", "ReplayLine", "read_replay"]
 
 _FILE_LIMIT = 2**30
-_ANSWER_LIMIT = 2**20
+ANSWER_LIMIT = 2**20
+
+
+class PublishedCell(Record):
+    """A published response: its own hash, and the selection and score it was given, if any."""
+
+    artifact_sha256: Digest
+    selection: Label | None
+    score_bps: Bps | None
 
 
 class ReplayLine(Record):
@@ -37,8 +47,9 @@ class ReplayLine(Record):
     model_config: ClassVar[ConfigDict] = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     task_id: Name
-    answer: Annotated[str, Field(max_length=_ANSWER_LIMIT)] | None
+    answer: Annotated[str, Field(max_length=ANSWER_LIMIT)] | None
     outcome: Outcome = Outcome.OK
+    published: PublishedCell | None = None
 
 
 class ReplayAdapter:

@@ -96,4 +96,4 @@ def _as_task(row: PublishedTask) -> Task:
         raise FreezeError(
             f"a family of {', '.join(known)}", row.family, row.task_id, "Check the published set."
         )
-    return Task.model_validate(row.model_dump(), strict=False)
+    return Task.model_validate(row.model_dump(exclude={"document"}), strict=False)

@@ -16,14 +16,13 @@ keys, no spaces, UTF-8 unescaped.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from pipeline.errors import FreezeError
+from pipeline.release.documents import Loose, Place, canonical_text, check_artifact
 from schemas.record import Count, Digest, Record
 from schemas.release import (
     CORE_CATEGORIES,
@@ -37,14 +36,11 @@ from schemas.release import (
 from schemas.taskset import LABELS, PORTFOLIOS, Family
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["PublishedSet", "plan_core", "read_task_set"]
+__all__ = ["PublishedSet", "plan_core", "read_task", "read_task_set"]
 
 _BEST_BPS = 10_000
-_REMEDY = "Fetch the published file again; it is not what it says."
-
-_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class PublishedSet(NamedTuple):
@@ -109,71 +105,26 @@ class _Counts(Record):
     unique_anchor_ingredients: Count
 
 
-class _Loose(BaseModel):
-    """Part of a document whose other fields are covered by its hash and not read."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
-
-
-class _TaskSet(_Loose):
+class _TaskSet(Loose):
     artifact_sha256: Digest
     task_set_sha256: Digest
     counts: _Counts
     tasks: Annotated[list[dict[str, Any]], Field(min_length=1)]
 
 
-class _PlannedPanel(_Loose):
+class _PlannedPanel(Loose):
     selected_task_ids_by_family: dict[str, list[Name]]
     selected_task_ids_sha256: Digest
 
 
-class _Core(_Loose):
+class _Core(Loose):
     included_families: Annotated[list[str], Field(min_length=1)]
     panels: Annotated[dict[str, _PlannedPanel], Field(min_length=1)]
 
 
-class _Plan(_Loose):
+class _Plan(Loose):
     artifact_sha256: Digest
     common_core: _Core
-
-
-class _Place(NamedTuple):
-    """A document, perhaps a task of it: where errors point to, and how they are raised."""
-
-    document: str
-    task_id: str | None = None
-
-    def refusal(self, field: str, expected: str, found: str) -> FreezeError:
-        task = "" if self.task_id is None else f"task {self.task_id}, "
-        return FreezeError(expected, found, f"{self.document}, {task}field {field}", _REMEDY)
-
-    def equal(self, field: str, expected: object, found: object) -> None:
-        if expected != found:
-            raise self.refusal(field, str(expected), str(found))
-
-    def among(self, field: str, allowed: Collection[str], found: str) -> None:
-        if found not in allowed:
-            raise self.refusal(field, f"one of {', '.join(allowed)}", found)
-
-    def valid(self, model: type[_Model], raw: object) -> _Model:
-        """The raw value as a model, or an error about its first wrong field."""
-        try:
-            return model.model_validate(raw)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            field = ".".join(map(str, first["loc"])) or "(all)"
-            found = repr(first["input"])
-            raise self.refusal(field, f"another value ({first['msg']})", found) from None
-
-    def sha256(self, field: str, value: object) -> str:
-        """SHA-256 (hex) of a field's canonical JSON."""
-        try:
-            text = json.dumps(
-                value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-            )
-            return hashlib.sha256(text.encode("utf-8")).hexdigest()
-        except (ValueError, TypeError, RecursionError) as error:
-            raise self.refusal(field, "what canonical JSON can hold", str(error)) from None
 
 
 def read_task_set(document: Mapping[str, Any], panel: str, where: str) -> PublishedSet:
@@ -194,13 +145,13 @@ def read_task_set(document: Mapping[str, Any], panel: str, where: str) -> Publis
         A hash, a task's shape, a map or a count is not what it should be; names the document, the
         task and the field.
     """
-    place = _Place(where)
+    place = Place(where)
     top = place.valid(_TaskSet, document)
-    _check_artifact(document, top.artifact_sha256, place)
+    check_artifact(document, top.artifact_sha256, place)
     tasks = [_read_task(raw, number, where) for number, raw in enumerate(top.tasks, start=1)]
     for task_id, times in Counter(task.task_id for task in tasks).items():
         if times > 1:
-            raise _Place(where, task_id).refusal("task_id", "unique ids", f"{times} of this one")
+            raise Place(where, task_id).refusal("task_id", "unique ids", f"{times} of this one")
     _check_counts(top.counts, tasks, place)
     listed = [
         {
@@ -213,7 +164,9 @@ def read_task_set(document: Mapping[str, Any], panel: str, where: str) -> Publis
     ]
     place.equal("task_set_sha256", place.sha256("tasks", listed), top.task_set_sha256)
     return PublishedSet(
-        tasks=tuple(_published(task, panel) for task in tasks),
+        tasks=tuple(
+            _published(task, panel, raw) for task, raw in zip(tasks, top.tasks, strict=True)
+        ),
         hashes=(
             Provenance(name=f"{panel}.artifact_sha256", sha256=top.artifact_sha256),
             Provenance(name=f"{panel}.task_set_sha256", sha256=top.task_set_sha256),
@@ -238,9 +191,9 @@ def plan_core(document: Mapping[str, Any], where: str) -> tuple[PlannedTask, ...
     FreezeError
         A hash is wrong, families do not fit, or an id stands twice.
     """
-    place = _Place(where)
+    place = Place(where)
     plan = place.valid(_Plan, document)
-    _check_artifact(document, plan.artifact_sha256, place)
+    check_artifact(document, plan.artifact_sha256, place)
     families = plan.common_core.included_families
     for family in families:
         place.among("common_core.included_families", tuple(Family), family)
@@ -261,15 +214,32 @@ def plan_core(document: Mapping[str, Any], where: str) -> tuple[PlannedTask, ...
     return tuple(planned)
 
 
-def _check_artifact(document: Mapping[str, Any], stated: str, place: _Place) -> None:
-    rest = {key: value for key, value in document.items() if key != "artifact_sha256"}
-    place.equal("artifact_sha256", place.sha256("(all)", rest), stated)
+def read_task(raw: dict[str, Any], panel: str, number: int, where: str) -> PublishedTask:
+    """Check one published task against itself.
+
+    Parameters
+    ----------
+    raw
+        The parsed JSON.
+    panel
+        Name that the task's panel gets.
+    number
+        Its place in the document, from 1: what errors call a task without an id.
+    where
+        What errors call the document.
+
+    Raises
+    ------
+    FreezeError
+        As `read_task_set` does for a task.
+    """
+    return _published(_read_task(raw, number, where), panel, raw)
 
 
 def _read_task(raw: dict[str, Any], number: int, where: str) -> _Task:
     """A task of the right shape, with right hashes, choices, reference and map."""
     named = raw.get("task_id")
-    place = _Place(where, named if isinstance(named, str) else f"number {number}")
+    place = Place(where, named if isinstance(named, str) else f"number {number}")
     task = place.valid(_Task, raw)
     prompt = hashlib.sha256(task.prompt.encode("utf-8")).hexdigest()
     place.equal("prompt_sha256", prompt, task.prompt_sha256)
@@ -285,7 +255,7 @@ def _read_task(raw: dict[str, Any], number: int, where: str) -> _Task:
     return task
 
 
-def _check_reference(task: _Task, place: _Place) -> None:
+def _check_reference(task: _Task, place: Place) -> None:
     """Only what the family asks for is filled."""
     reference = task.oracle_reference
     place.equal("oracle_reference.anchor", task.anchor_ingredient, reference.anchor)
@@ -302,7 +272,7 @@ def _check_reference(task: _Task, place: _Place) -> None:
         place.among("oracle_reference.target_region", CUISINES, reference.target_region)
 
 
-def _check_map(task: _Task, place: _Place) -> None:
+def _check_map(task: _Task, place: Place) -> None:
     """56 scores, one optimum, chance and margin (spec 2)."""
     field, scores = "selection_scores_bps", task.selection_scores_bps
     missing, extra = set(PORTFOLIOS) - set(scores), set(scores) - set(PORTFOLIOS)
@@ -319,7 +289,7 @@ def _check_map(task: _Task, place: _Place) -> None:
     place.equal("optimal_margin_bps", margin, task.optimal_margin_bps)
 
 
-def _check_counts(counts: _Counts, tasks: Sequence[_Task], place: _Place) -> None:
+def _check_counts(counts: _Counts, tasks: Sequence[_Task], place: Place) -> None:
     """The counts are those of the tasks; all families and all strata are of one size."""
     anchors = {task.anchor_ingredient for task in tasks}
     scores = len(tasks) * len(PORTFOLIOS)
@@ -335,7 +305,7 @@ def _check_counts(counts: _Counts, tasks: Sequence[_Task], place: _Place) -> Non
         place.equal(field, size, counts.tasks_per_family_stratum)
 
 
-def _published(task: _Task, panel: str) -> PublishedTask:
+def _published(task: _Task, panel: str, raw: dict[str, Any]) -> PublishedTask:
     reference = task.oracle_reference
     diet, maximum = reference.constraint_variant, reference.maximum_nova
     return PublishedTask(
@@ -353,4 +323,5 @@ def _published(task: _Task, panel: str) -> PublishedTask:
         chance_bps=task.chance_score_bps,
         margin_bps=task.optimal_margin_bps,
         prompt=task.prompt,
+        document=canonical_text(raw),
     )

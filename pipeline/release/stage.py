@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pipeline.errors import ReleaseError
 from pipeline.files import read_json
 from pipeline.release.bundle import ReleaseContent, read_bundle
+from pipeline.release.dataset import read_dataset
 from pipeline.release.published import plan_core, read_task_set
 from pipeline.release.starter import read_starter
 from pipeline.tables import make_table
@@ -104,7 +105,14 @@ def read_source(
 
 
 def _read_published(files: PublishedFiles, folder: Path) -> PublishedContent:
-    """Published task sets and plan, checked against their own hashes."""
+    """Published tasks and plan, checked against their own hashes."""
+    if files.manifest:
+        dataset = read_dataset(folder / files.manifest)
+        return PublishedContent(
+            make_table(PublishedTask, dataset.tasks),
+            make_table(PlannedTask, dataset.planned),
+            dataset.hashes,
+        )
     sets = [
         read_task_set(
             read_json(folder / name, _JSON_LIMIT, ReleaseError), panel, str(folder / name)

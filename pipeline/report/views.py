@@ -24,6 +24,7 @@ __all__ = [
     "Grid",
     "Results",
     "View",
+    "find_task",
     "leaderboard_view",
     "read_results",
     "release_view",
@@ -228,7 +229,7 @@ def task_view(workspace: Workspace, name: str) -> View:
         No task, or more than one, has that name.
     """
     table = workspace.read("freeze", Task)
-    digest, task = _find_task(name, table.digests, table.rows())
+    digest, task = find_task(name, table.digests, table.rows())
     ranked = sorted(zip(task.scores_bps, PORTFOLIOS, strict=True), key=lambda p: (-p[0], p[1]))
     names = dict(zip(LABELS, task.choices, strict=True))
 
@@ -312,7 +313,14 @@ def _coverage(slug: str, counts: Counter[str]) -> tuple[str, ...]:
     return (slug, *(str(counts[name]) for name in fields), reasons or "none")
 
 
-def _find_task(name: str, digests: Sequence[str], tasks: Sequence[Task]) -> tuple[str, Task]:
+def find_task(name: str, digests: Sequence[str], tasks: Sequence[Task]) -> tuple[str, Task]:
+    """A task with its digest, by its id or by 8 or more characters of the digest.
+
+    Raises
+    ------
+    UsageError
+        No task, or more than one, has that name.
+    """
     pairs = list(zip(digests, tasks, strict=True))
     found = [pair for pair in pairs if pair[1].task_id == name]
     if not found and len(name) >= _PREFIX:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from schemas.parameters import StatisticsParameters
     from schemas.taskset import Family
 
-__all__ = ["build", "run"]
+__all__ = ["CoreScores", "build", "core_scores", "draw_settings", "run"]
 
 _MICRO = 1_000_000
 _NANO_PER_MICRO = 1_000
@@ -50,6 +50,14 @@ class _Inputs(NamedTuple):
     def label(self, slug: str) -> str:
         """A route's label."""
         return self.workspace.parameters.routes[slug].label
+
+
+class CoreScores(NamedTuple):
+    """Ranked routes (rows of the matrix), core tasks (its columns), and the matrix."""
+
+    slugs: tuple[str, ...]
+    tasks: tuple[Task, ...]
+    matrix: ScoreMatrix
 
 
 def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
@@ -76,13 +84,7 @@ def build(workspace: Workspace, progress: Progress = silent) -> tuple[Table[Any]
     inputs = _read(workspace)
     matrix = _matrix(inputs)
     parameters = workspace.parameters.statistics
-    settings = Settings(
-        seed=parameters.seed,
-        bootstrap_draws=parameters.bootstrap,
-        sign_draws=parameters.sign_flips,
-        stream=parameters.stream,
-    )
-    analysis = analyse(matrix, settings, progress)
+    analysis = analyse(matrix, draw_settings(parameters), progress)
     taskset = workspace.read("freeze", TaskSet, inputs.tasks)
     return (
         make_table(rows.Standing, _standings(inputs, matrix, analysis), inputs.roots),
@@ -96,6 +98,28 @@ def build(workspace: Workspace, progress: Progress = silent) -> tuple[Table[Any]
             [_inference(taskset.digests[0], parameters, matrix, analysis)],
             inputs.roots | {"taskset": taskset.root},
         ),
+    )
+
+
+def core_scores(workspace: Workspace) -> CoreScores:
+    """What the stage analyses: ranked routes, core tasks, and the matrix of their scores.
+
+    Raises
+    ------
+    StatisticsError, TableError
+        As `run` does.
+    """
+    inputs = _read(workspace)
+    return CoreScores(inputs.ranked, inputs.core, _matrix(inputs))
+
+
+def draw_settings(parameters: StatisticsParameters) -> Settings:
+    """How parameters say to draw."""
+    return Settings(
+        seed=parameters.seed,
+        bootstrap_draws=parameters.bootstrap,
+        sign_draws=parameters.sign_flips,
+        stream=parameters.stream,
     )
 
 

@@ -68,6 +68,7 @@ def make_workspace(root, tasks=12, routes=None):
             "core": {"source": "rule", "context": "c", "size": None},
         },
         "statistics": {"stream": "blake3", "seed": 1, "bootstrap": 100, "sign_flips": 100},
+        "train": {"salt": "split", "validation_bps": 2000, "minimum_gap_bps": 500},
         "report": {"title": "Small"},
     }
     root.mkdir(parents=True, exist_ok=True)

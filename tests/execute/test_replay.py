@@ -287,5 +287,5 @@ class TestThroughTheStage:
         assert not workspace.ledger("replay").exists()
 
 
-def test_a_line_holds_task_answer_and_outcome_alone():
-    assert tuple(ReplayLine.model_fields) == ("task_id", "answer", "outcome")
+def test_a_line_holds_task_answer_outcome_and_published_hash_alone():
+    assert tuple(ReplayLine.model_fields) == ("task_id", "answer", "outcome", "published")

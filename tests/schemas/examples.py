@@ -28,6 +28,7 @@ from schemas.results import (
     Standing,
 )
 from schemas.taskset import PORTFOLIOS, Diagnostic, Family, Task, TaskSet
+from schemas.training import DevelopmentTask, DpoRow, GrpoRow, SftRow
 
 __all__ = ["EXAMPLES"]
 
@@ -73,6 +74,7 @@ _ROWS = (
         chance_bps=1400,
         margin_bps=7250,
         prompt="Choose three.\nFINAL_SELECTION:",
+        document='{"task_id":"fb-example-001"}',
     ),
     PlannedTask(panel="panel_1", family="pairing", position=0, task_id="fb-example-001"),
     Task(
@@ -263,6 +265,47 @@ _ROWS = (
         critical_value_ppb=2_690_000_000,
         contrasts=21,
         resolved=18,
+    ),
+    DevelopmentTask(
+        task_id="fb-example-001",
+        task_digest=ONE,
+        panel="panel_1",
+        family=Family.CULTURAL,
+        anchor="miso",
+        track="supplemental",
+        split="validation",
+    ),
+    SftRow(
+        task_id="fb-example-001",
+        family=Family.PAIRING,
+        anchor="miso",
+        split="train",
+        prompt="Choose three.",
+        completion="FINAL_SELECTION: A,C,F",
+        margin_bps=7250,
+        reward_bps=10_000,
+    ),
+    DpoRow(
+        task_id="fb-example-001",
+        pair=4,
+        family=Family.PAIRING,
+        anchor="miso",
+        split="train",
+        prompt="Choose three.",
+        chosen="FINAL_SELECTION: A,C,F",
+        rejected="FINAL_SELECTION: A,B,C",
+        chosen_bps=10_000,
+        rejected_bps=0,
+        gap_bps=10_000,
+    ),
+    GrpoRow(
+        task_id="fb-example-001",
+        family=Family.PAIRING,
+        anchor="miso",
+        split="validation",
+        prompt="Choose three.",
+        choices=CHOICES,
+        scores_bps=SCORES,
     ),
 )
 

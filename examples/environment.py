@@ -1,0 +1,76 @@
+"""Training tasks as an environment of the `verifiers` package: `pip install -e '.[verifiers]'`.
+
+`FlavourTaskset` reads what `flavourbench export grpo` wrote; a task's reward is its map's score of
+the selection in the last reply. `python examples/environment.py` scores two replies to try it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import verifiers.v1 as vf
+
+from pipeline.exchange.reward import selection_reward
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class FlavourData(vf.TaskData):
+    """A row of `flavourbench export grpo`."""
+
+    choices: dict[str, str]
+    selection_scores_bps: dict[str, int]
+
+
+class FlavourTask(vf.Task[FlavourData]):
+    """One decision, graded by look-up."""
+
+    @vf.reward
+    async def selection(self, trace: vf.Trace) -> float:
+        """Score of the selection as a share of the optimum."""
+        return selection_reward(
+            [trace.last_reply],
+            choices=[self.data.choices],
+            selection_scores_bps=[self.data.selection_scores_bps],
+        )[0]
+
+
+class FlavourConfig(vf.TasksetConfig):
+    """Where the rows lie."""
+
+    rows: Path = Path("training/grpo_train.jsonl")
+
+
+class FlavourTaskset(vf.Taskset[FlavourTask, FlavourConfig]):
+    """Every row as a task."""
+
+    def load(self) -> Iterator[FlavourTask]:
+        """Tasks in the order of the file."""
+        with self.config.rows.open(encoding="utf-8") as lines:
+            for line in lines:
+                row = json.loads(line)
+                fields = {name: row[name] for name in ("prompt", "choices", "selection_scores_bps")}
+                yield FlavourTask(FlavourData(id=row["task_id"], **fields), self.config.task)
+
+
+async def main() -> None:
+    """Score the best reply and an unreadable one to the first task."""
+    task = next(iter(FlavourTaskset(FlavourConfig())))
+    scores = task.data.selection_scores_bps
+    best = max(scores, key=lambda name: scores[name])
+    for reply in (f"FINAL_SELECTION: {', '.join(best)}", "The first three."):
+        trace = vf.Trace(
+            task=vf.TraceTask(type="FlavourTask", data=task.data),
+            agent=vf.AgentInfo(config=vf.AgentConfig()),
+            root_reply=reply,
+        )
+        await task.score(trace)
+        print(f"{task.data.id}: {reply!r} is worth {trace.reward}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,1 @@
+"""Published data in, training data out, and answers from elsewhere scored."""

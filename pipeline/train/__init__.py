@@ -1,0 +1,1 @@
+"""The train stage: rows to train on, from tasks and anchors that are not in the core (spec 7)."""
