@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipeline.errors import UsageError
 from pipeline.identity import digest, table_root
 from pipeline.tables import read_header
-from schemas import release, results, taskset
+from schemas import release, results, taskset, training
 from schemas.execution import Attempt, Response
 from schemas.parameters import PublishedRelease
 from schemas.record import Count, Digest, Record
@@ -43,6 +43,14 @@ _STATISTICS: tuple[type[Row], ...] = (
     results.PanelScore,
     results.PanelAgreement,
     results.Inference,
+)
+
+
+_TRAIN: tuple[type[Row], ...] = (
+    training.DevelopmentTask,
+    training.SftRow,
+    training.DpoRow,
+    training.GrpoRow,
 )
 
 
@@ -97,6 +105,7 @@ def places(parameters: Parameters) -> tuple[Place, ...]:
         ("parse", (results.Selection,)),
         ("score", _SCORE),
         ("statistics", _STATISTICS),
+        ("train", _TRAIN),
     )
     found: list[Place] = []
     for stage, models in plain:

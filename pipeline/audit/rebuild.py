@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STAGES", "Derived", "derive_answers", "derive_stage", "missing_source"]
 
-STAGES = ("release", "freeze", "execute", "parse", "score", "statistics")
+STAGES = ("release", "freeze", "execute", "parse", "score", "statistics", "train")
 """The stages that write tables, in order."""
 
 
@@ -92,12 +92,18 @@ def _build(workspace: Workspace, stage: str, progress: Progress) -> tuple[Table[
     from pipeline.release import stage as release
     from pipeline.score import stage as score
     from pipeline.statistics import stage as statistics
+    from pipeline.train import stage as train
 
     if stage == "freeze":
         return freeze.build(workspace, progress)
     if stage == "statistics":
         return statistics.build(workspace, progress)
-    plain = {"release": release.build, "parse": parse.build, "score": score.build}
+    plain = {
+        "release": release.build,
+        "parse": parse.build,
+        "score": score.build,
+        "train": train.build,
+    }
     return plain[stage](workspace)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipeline.tables import make_table
 from pipeline.train.rules import completion, development_tasks, preference_pairs
@@ -15,10 +15,11 @@ from schemas.training import DevelopmentTask, DpoRow, GrpoRow, SftRow
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pipeline.tables import Table
     from pipeline.train.rules import Development
     from pipeline.workspace import Workspace
 
-__all__ = ["run"]
+__all__ = ["build", "run"]
 
 _BEST_BPS = 10_000
 
@@ -31,6 +32,19 @@ def run(workspace: Workspace) -> StageSummary:
     TableError
         An input is missing or damaged.
     """
+    tables = build(workspace)
+    rows = tables[0].rows()
+    splits = Counter(row.split for row in rows if row.track == "primary")
+    supplemental = sum(row.track != "primary" for row in rows)
+    headline = (
+        f"{splits['train']} tasks to train on and {splits['validation']} to validate, "
+        f"{supplemental} supplemental; no anchor of the core"
+    )
+    return StageSummary("train", headline, workspace.write("train", *tables))
+
+
+def build(workspace: Workspace) -> tuple[Table[Any], ...]:
+    """The stage's tables, in memory: development, sft, dpo, grpo. Raises as `run` does."""
     parameters = workspace.parameters.train
     tasks = workspace.read("freeze", Task)
     core = workspace.read("score", CoreTask, tasks)
@@ -59,19 +73,12 @@ def run(workspace: Workspace) -> StageSummary:
     ]
     development = make_table(DevelopmentTask, listed, inputs)
     inputs = {"tasks": tasks.root, "development": development.root}
-    written = workspace.write(
-        "train",
+    return (
         development,
         make_table(SftRow, map(_sft, primary), inputs),
         make_table(DpoRow, _dpo(primary, parameters.minimum_gap_bps), inputs),
         make_table(GrpoRow, map(_grpo, primary), inputs),
     )
-    splits = Counter(entry.split for entry in primary)
-    headline = (
-        f"{splits['train']} tasks to train on and {splits['validation']} to validate, "
-        f"{len(found) - len(primary)} supplemental; no anchor of the core"
-    )
-    return StageSummary("train", headline, written)
 
 
 def _sft(entry: Development) -> SftRow:
