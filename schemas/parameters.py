@@ -19,6 +19,7 @@ from schemas.endpoint import (
     is_loopback,
 )
 from schemas.record import Count, Digest, Record
+from schemas.release import Name
 from schemas.taskset import Family
 
 __all__ = [
@@ -169,7 +170,7 @@ class Policy(StrEnum):
 class ExecutionRoute(Record):
     """What every route has. `label` and `ranked` change how a route is shown, never its answers."""
 
-    label: Text
+    label: Name
     ranked: bool
 
     @property

@@ -59,7 +59,8 @@ def mini_workspace(root: Path, change: Callable[[dict[str, Any]], None] | None =
     if change:
         change(parameters)
     root.mkdir(parents=True, exist_ok=True)
-    (root / "params.yaml").write_text(json.dumps(parameters), encoding="utf-8")
+    text = json.dumps(parameters, ensure_ascii=False)  # YAML knows no surrogate pairs
+    (root / "params.yaml").write_text(text, encoding="utf-8")
     return open_workspace(root)
 
 

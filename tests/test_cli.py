@@ -96,6 +96,26 @@ def test_stages_speak_json(done: Workspace) -> None:
     assert artifact["rows"] == 96
 
 
+def test_the_drawing_of_bands_survives_a_terminal_without_unicode(done: Workspace) -> None:
+    shown = flavourbench("leaderboard", cwd=done.root, LC_ALL="C", PYTHONIOENCODING="ascii")
+    drawing = shown.stdout.split("Scores (o), bands and chance (:)")[1].split("Unranked")[0]
+    lines = [line for line in drawing.splitlines() if "(" in line]
+    assert len(lines) == 2
+    assert all(line.index("(") < line.index("o", line.index("(")) for line in lines)
+    assert max(map(len, shown.stdout.splitlines())) <= 100
+
+
+def test_report_opens_its_page(done: Workspace, tmp_path: Path) -> None:
+    browser, seen = tmp_path / "browser", tmp_path / "seen"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{seen}"\n')
+    browser.chmod(0o755)
+    said = flavourbench("report", "--open", "--json", cwd=done.root, BROWSER=str(browser))
+    assert said.returncode == 0, said.stderr
+    page = done.root / "artifacts" / "report" / "index.html"
+    assert seen.read_text().strip() == page.resolve().as_uri()
+    assert json.loads(said.stdout)["stage"] == "report"
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -37,7 +37,8 @@ def run_all(lab: Lab, env: dict[str, str] | None = None) -> None:
 
 def report_bytes(lab: Lab) -> dict[str, bytes]:
     folder = lab.root / "artifacts" / "report"
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
 def test_a_fresh_run_gives_the_committed_lock(starter_run: Lab) -> None:
@@ -109,7 +110,7 @@ def test_a_route_added_at_the_front_runs_alone(lab: Lab) -> None:
         name: root for name, root in before.items() if name.startswith("execute/")
     }
     board = json.loads((lab.root / "artifacts/report/leaderboard.json").read_text("utf-8"))
-    assert "newcomer" in board["score"]
+    assert "newcomer" in board["leaderboard"]
 
 
 def test_a_label_runs_no_model_again(lab: Lab) -> None:
@@ -120,6 +121,26 @@ def test_a_label_runs_no_model_again(lab: Lab) -> None:
     assert ran[-1] == "report"
     assert lab.roots()["execute/uniform.parquet"] == before["execute/uniform.parquet"]
     assert "Dice" in (lab.root / "artifacts/report/leaderboard.md").read_text("utf-8")
+
+
+def test_two_revisions_are_compared_without_a_network(lab: Lab) -> None:
+    git = ("git", "-c", "user.email=lab@example.invalid", "-c", "user.name=lab")
+    assert lab.run(*git, "add", "--all").returncode == 0
+    assert lab.run(*git, "commit", "--quiet", "--message", "before").returncode == 0
+    lab.edit("params.yaml", "skill_bps: 7500", "skill_bps: 8500")
+    lab.repro()
+    said = json.loads(lab.run("dvc", "metrics", "diff", "--json").stdout)
+    changed = said["artifacts/report/metrics.json"]
+    assert changed["routes.noisy-75.score"]["new"] > changed["routes.noisy-75.score"]["old"]
+    assert set(changed) == {"routes.noisy-75.score"}
+    for command in (["show"], ["diff", "HEAD"]):
+        place = lab.root / f"plots-{command[0]}"
+        drawn = lab.run("dvc", "plots", *command, "--out", str(place))
+        assert drawn.returncode == 0, drawn.stderr
+        page = (place / "index.html").read_text("utf-8")
+        assert "http" not in page.replace("http://www.w3.org/", "")
+        assert "forest.svg" in page
+        assert len(list((place / "static").iterdir())) == (7 if command == ["show"] else 14)
 
 
 def test_a_table_without_a_route_stops_parse(lab: Lab) -> None:
@@ -200,11 +221,11 @@ def test_published_sets_run_by_parameters_alone(fresh_lab: Lab) -> None:
     board = json.loads((lab.root / "artifacts/report/leaderboard.json").read_text("utf-8"))
     published = json.loads((SHARED / "official/published-release.json").read_text("utf-8"))
     exact = {m["chance_comparison"]["exact_chance_score"] for m in published["analysis"]["models"]}
-    (optimum,) = board["references"]
+    optimum = board["references"]["optimum"]
     assert optimum["tasks"] == optimum["covered"] == 534
     assert optimum["score_microbps"] == 100 * 100 * 1_000_000
-    assert board["core_tasks"] == board["inference"][0]["clusters"] == 534
-    (chance,) = {row["chance"]["chance_microbps"] for row in board["leaderboard"]}
+    assert board["inference"]["tasks"] == board["inference"]["clusters"] == 534
+    (chance,) = {row["chance"]["chance_microbps"] for row in board["leaderboard"].values()}
     assert chance == round(exact.pop() * 100 * 1_000_000)
     with (lab.root / "artifacts/report/leaderboard.csv").open(encoding="utf-8") as file:
         assert {row["core_tasks"] for row in csv.DictReader(file)} == {"534"}

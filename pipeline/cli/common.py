@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pipeline.report.views import View
     from pipeline.workspace import StageSummary, Workspace
 
-__all__ = ["HERE", "Folder", "Json", "opened", "say", "show"]
+__all__ = ["HERE", "Folder", "Json", "open_in_browser", "opened", "say", "show"]
 
 HERE = Path()
 """Where a command works unless it is told otherwise."""
@@ -29,6 +29,14 @@ def opened(folder: Path) -> Workspace:
     from pipeline.workspace import open_workspace
 
     return open_workspace(folder)
+
+
+def open_in_browser(page: Path) -> None:
+    """Open a page from disk; where no browser starts, say where the page lies."""
+    import webbrowser
+
+    if not webbrowser.open(page.resolve().as_uri()):
+        typer.echo(f"No browser here; the page is {page}", err=True)
 
 
 def say(summary: StageSummary, as_json: bool) -> None:

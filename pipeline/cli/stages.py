@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.common import HERE, Folder, Json, opened, say, show
+from pipeline.cli.common import HERE, Folder, Json, open_in_browser, opened, say, show
 
 __all__ = ["commands", "release_commands"]
 
@@ -107,8 +107,15 @@ def train(workspace: Folder = HERE, as_json: Json = False) -> None:
 
 
 @commands.command(rich_help_panel=PANEL)
-def report(workspace: Folder = HERE, as_json: Json = False) -> None:
-    """Write the leaderboard as Markdown, CSV and JSON, and the forest chart as SVG."""
-    from pipeline.report.stage import run
+def report(
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    workspace: Folder = HERE,
+    as_json: Json = False,
+) -> None:
+    """Write the page, the leaderboard's documents, the figures, and tables for papers."""
+    from pipeline.report.stage import page_path, run
 
-    say(run(opened(workspace)), as_json)
+    place = opened(workspace)
+    say(run(place), as_json)
+    if open_page:
+        open_in_browser(page_path(place))

@@ -31,10 +31,11 @@ def release_info(context: typer.Context, workspace: Folder = HERE, as_json: Json
 @commands.command(rich_help_panel=PANEL)
 def leaderboard(workspace: Folder = HERE, as_json: Json = False) -> None:
     """Show the leaderboard of the last run."""
-    from pipeline.report.views import leaderboard_view, read_results
+    from pipeline.report.bands import drawn_leaderboard
+    from pipeline.report.views import read_results
 
     place = opened(workspace)
-    show(leaderboard_view(place.parameters, read_results(place)), as_json)
+    show(drawn_leaderboard(place.parameters, read_results(place)), as_json)
 
 
 @tasks_commands.command("show")

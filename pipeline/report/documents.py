@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipeline.report.numbers import score
 from pipeline.report.terminal import visible
@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 
     from pipeline.report.views import Grid, Results, View
 
-__all__ = ["csv_text", "json_text", "markdown_text", "restore_cell", "safe_cell"]
+__all__ = [
+    "csv_lines",
+    "csv_text",
+    "json_text",
+    "markdown_text",
+    "metrics_text",
+    "pipe_table",
+    "restore_cell",
+    "safe_cell",
+]
 
 _FORMULA_START = ("=", "+", "-", "@", "\t", "\r")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&:])")
@@ -28,7 +37,7 @@ def markdown_text(view: View) -> str:
     parts = [f"# {_inert(view.title)}"]
     for grid in view.grids:
         heading = [f"## {_inert(grid.title)}"] if grid.title else []
-        parts.append("\n\n".join([*heading, _pipe_table(grid)]))
+        parts.append("\n\n".join([*heading, pipe_table(grid)]))
     parts.append("\n".join(f"- {_inert(note)}" for note in view.notes))
     return "\n\n".join(parts) + "\n"
 
@@ -62,25 +71,37 @@ def csv_text(results: Results) -> str:
                 str(coverage["parsed"]), str(s.tasks), s.route_digest,
             ]
         )  # fmt: skip
-    return _csv(lines)
+    return csv_lines(lines)
 
 
 def json_text(results: Results) -> str:
-    """The leaderboard as JSON: rows as the tables hold them, and what `dvc metrics` compares.
+    """The leaderboard as JSON for machines, keyed by slug."""
+    document = leaderboard_document(results)
+    for part in ("leaderboard", "references"):
+        document[part] = {row["slug"]: _without_slug(row) for row in document[part]}
+    document["agreement"] = {
+        f"{row['first']}/{row['second']}": row for row in document["agreement"]
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
-    `dvc metrics` shows whatever stands under a key and passes over lists. So rows stand in lists,
-    and by key only what a person compares between two commits: points from 0 to 100 by slug.
-    """
-    rows = leaderboard_document(results)
-    points = {s.slug: s.score_microbps for s in results.standings} | {
-        r.slug: r.score_microbps for r in results.references if r.score_microbps is not None
+
+def metrics_text(results: Results) -> str:
+    """What `dvc metrics diff` compares, as JSON: few numbers, in points, keyed by slug."""
+    inference = results.inference
+    document = {
+        "tasks": inference.tasks,
+        "pairs": inference.contrasts,
+        "resolved pairs": inference.resolved,
+        "routes": {
+            s.slug: {
+                "score": float(score(s.score_microbps, 2)),
+                "rank": s.rank,
+                "group": s.group,
+                "parsed": results.coverage[s.slug]["parsed"],
+            }
+            for s in results.standings
+        },
     }
-    metrics = {
-        "score": {slug: _points(value) for slug, value in points.items()},
-        "chance": _points(next(iter(results.chance.values())).chance_microbps),
-        "core_tasks": results.inference.tasks,
-    }
-    document = metrics | rows | {"inference": [rows["inference"]]}
     return json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
@@ -94,13 +115,15 @@ def restore_cell(cell: str) -> str:
     return cell.removeprefix("'")
 
 
-def _csv(lines: Sequence[Sequence[str]]) -> str:
+def csv_lines(lines: Sequence[Sequence[str]]) -> str:
+    """Lines of cells as CSV."""
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(lines)
     return text.getvalue()
 
 
-def _pipe_table(grid: Grid) -> str:
+def pipe_table(grid: Grid) -> str:
+    """A table of Markdown, its text inert."""
     ruler = ["---:" if i in grid.numeric else ":---" for i in range(len(grid.headings))]
     rows = [grid.headings, ruler, *grid.rows]
     return "\n".join(
@@ -114,6 +137,5 @@ def _inert(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", visible(text))
 
 
-def _points(microbps: int) -> float:
-    """Points from 0 to 100, as a number with at most six decimals."""
-    return float(score(microbps, 6))
+def _without_slug(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != "slug"}

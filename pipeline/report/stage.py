@@ -5,27 +5,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.files import write_bytes
-from pipeline.report.chart import forest_svg
-from pipeline.report.documents import csv_text, json_text, markdown_text
-from pipeline.report.views import diagnostics_grid, leaderboard_view, read_results
+from pipeline.report.documents import csv_text, json_text, markdown_text, metrics_text
+from pipeline.report.figures import figures
+from pipeline.report.page import page_html
+from pipeline.report.paper import paper_files
+from pipeline.report.sources import read_sources
+from pipeline.report.views import diagnostics_grid, leaderboard_view
 from pipeline.workspace import StageSummary
-from schemas.taskset import Diagnostic, Task
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from pipeline.workspace import Workspace
 
-__all__ = ["Document", "build", "run"]
+__all__ = ["Document", "build", "page_path", "run"]
+
+_FOLDERS = ("figures", "paper")
 
 
 class Document(NamedTuple):
-    """One file of the report: its name and its bytes."""
+    """One file of the report: its name within the folder, and its bytes."""
 
     name: str
     data: bytes
 
 
+def page_path(workspace: Workspace) -> Path:
+    """Where the page is written."""
+    return _folder(workspace) / "index.html"
+
+
 def run(workspace: Workspace) -> StageSummary:
-    """Write `leaderboard.md`, `.csv`, `.json` and `forest.svg` from the tables.
+    """Write the page, the leaderboard's documents, the metrics, figures and papers' tables.
 
     Raises
     ------
@@ -33,24 +45,44 @@ def run(workspace: Workspace) -> StageSummary:
         A table is missing or damaged, or the disk refuses.
     """
     documents = build(workspace)
-    folder = workspace.root / "artifacts" / "report"
     for document in documents:
-        write_bytes(folder / document.name, document.data)
-    names = ", ".join(document.name for document in documents)
-    return StageSummary("report", f"artifacts/report/ holds {names}", ())
+        write_bytes(_folder(workspace) / document.name, document.data)
+    _remove_others(_folder(workspace), documents)
+    names = ", ".join(document.name for document in documents if "/" not in document.name)
+    folders = " and ".join(f"{name}/" for name in _FOLDERS)
+    return StageSummary("report", f"artifacts/report/ holds {names}, {folders}", ())
 
 
 def build(workspace: Workspace) -> tuple[Document, ...]:
     """The stage's files, in memory. Raises `TableError` where a table is missing or damaged."""
-    results = read_results(workspace)
+    sources = read_sources(workspace)
+    results = sources.results
     view = leaderboard_view(workspace.parameters, results)
-    tasks = workspace.read("freeze", Task)
-    maps = diagnostics_grid(workspace.read("freeze", Diagnostic, tasks).rows())
-    view = view._replace(grids=(*view.grids, maps))
-    files = {
-        "leaderboard.md": markdown_text(view),
+    maps = diagnostics_grid(sources.diagnostics)
+    drawn = figures(sources)
+    texts = {
+        "index.html": page_html(sources, drawn),
+        "leaderboard.md": markdown_text(view._replace(grids=(*view.grids, maps))),
         "leaderboard.csv": csv_text(results),
         "leaderboard.json": json_text(results),
-        "forest.svg": forest_svg(results, workspace.parameters.report.title),
+        "metrics.json": metrics_text(results),
+        **{f"figures/{figure.name}.svg": figure.svg for figure in drawn},
     }
-    return tuple(Document(name, text.encode("utf-8")) for name, text in files.items())
+    papers = paper_files(sources, drawn)
+    return (
+        *(Document(name, text.encode("utf-8")) for name, text in texts.items()),
+        *(Document(f"paper/{name}", data) for name, data in papers.items()),
+    )
+
+
+def _folder(workspace: Workspace) -> Path:
+    return workspace.root / "artifacts" / "report"
+
+
+def _remove_others(folder: Path, documents: Sequence[Document]) -> None:
+    """Remove what an earlier run wrote into the folders that are outputs as a whole."""
+    kept = {folder / document.name for document in documents}
+    for part in _FOLDERS:
+        for path in (folder / part).iterdir():
+            if path not in kept:
+                path.unlink()
