@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from pipeline.errors import ParameterError, TableError
 from pipeline.files import read_bytes
 from pipeline.tables import read_table, write_table
+from schemas.execution import Response
 from schemas.parameters import Parameters, StarterRelease
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "StageSummary",
     "Workspace",
     "open_workspace",
+    "owner_document",
     "parse_parameters",
     "release_name",
 ]
@@ -120,6 +122,25 @@ class Workspace(NamedTuple):
         held = self.held.get(path)
         return read_table(path, model) if held is None else held
 
+    def read_answers(self, slug: str) -> Table[Response]:
+        """A route's sealed answers.
+
+        Raises
+        ------
+        TableError
+            As `tables.read_table` does; or the table holds the answers of another route.
+        """
+        table = self.read_named("execute", slug, Response)
+        owner = table.header.about.get("slug")
+        if owner != owner_document(slug):
+            raise TableError(
+                f"the answers of {slug}",
+                f"those of {owner}" if owner else "answers of no route",
+                self.artifact("execute", slug).relative_to(self.root).as_posix(),
+                "Two files were swapped or renamed: restore them with `dvc checkout`.",
+            )
+        return table
+
     def holding(self, path: Path, table: Table[Any]) -> Workspace:
         """The same workspace with a table in memory in place of a file."""
         return self._replace(held={**self.held, path: table})
@@ -138,6 +159,11 @@ class Workspace(NamedTuple):
     def ledger(self, slug: str) -> Path:
         """Path of a route's ledger."""
         return self.root / ".ledger" / f"{slug}.sqlite"
+
+
+def owner_document(slug: str) -> str:
+    """What a table of sealed answers says of whose they are."""
+    return json.dumps(slug)
 
 
 def open_workspace(root: Path) -> Workspace:

@@ -213,9 +213,9 @@ def test_place_order_locale_clock_hash_seed_and_threads_change_nothing(
 @needs_shared
 def test_published_sets_run_by_parameters_alone(fresh_lab: Lab) -> None:
     lab = fresh_lab
-    text = (lab.root / "examples/published.yaml").read_text(encoding="utf-8")
-    text = text.replace("DOWNLOAD", str(SHARED / "official"))
-    (lab.root / "params.yaml").write_text(text, encoding="utf-8")
+    taken = lab.run("flavourbench", "import", str(SHARED / "official"), "--to", "imported")
+    assert taken.returncode == 0, taken.stderr
+    (lab.root / "params.yaml").write_bytes((lab.root / "imported/params.yaml").read_bytes())
     ran = lab.repro()
     assert {name.split("@")[0] for name in ran} == {*STAGES, "execute"}
     board = json.loads((lab.root / "artifacts/report/leaderboard.json").read_text("utf-8"))

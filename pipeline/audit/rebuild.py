@@ -16,6 +16,7 @@ from pipeline.errors import TableError
 from pipeline.files import parse_json
 from pipeline.identity import digest
 from pipeline.tables import make_table
+from pipeline.workspace import owner_document
 from schemas.execution import Attempt, Response
 from schemas.parameters import PolicyRoute, ReplayRoute
 from schemas.taskset import Task
@@ -136,7 +137,10 @@ def derive_answers(workspace: Workspace, place: Place, stored: Table[Any] | None
     requests = make_requests(rows, digests, bound.digest)
     answers = asyncio.run(_ask_all(adapter, requests))
     earlier = _earlier(stored, digests, bound.digest)
-    about = _documents(stored, bound.document) | {"route": bound.document}
+    about = _documents(stored, bound.document) | {
+        "route": bound.document,
+        "slug": owner_document(bound.slug),
+    }
     return make_table(Response, [*answers, *earlier], {"tasks": tasks.root}, about)
 
 
@@ -158,6 +162,8 @@ def _documents(stored: Table[Any] | None, today: str) -> dict[str, str]:
     """Documents of the route's earlier identities, each under its own digest."""
     found = {}
     for name, text in (stored.header.about if stored else {}).items():
+        if not name.startswith("route/"):
+            continue
         document = parse_json(text.encode("utf-8"), f"execute, about {name}", TableError)
         if name == f"route/{digest('route', document)}" and text != today:
             found[name] = text

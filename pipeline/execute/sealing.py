@@ -8,7 +8,7 @@ from pipeline.errors import ExecuteError
 from pipeline.files import parse_json
 from pipeline.identity import digest
 from pipeline.tables import make_table, read_table, write_table
-from pipeline.workspace import Artifact
+from pipeline.workspace import Artifact, owner_document
 from schemas.execution import Attempt, Response
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ def hydrate(ledger: Ledger, workspace: Workspace, slug: str) -> dict[str, str]:
     responses = {row.request_digest: row for row in ledger.responses()}
     path = workspace.artifact("execute", slug)
     if _stands(path):
-        table = read_table(path, Response)
+        table = workspace.read_answers(slug)
         for row in table.rows():
             if responses.get(row.request_digest) != row:
                 ledger.add(row)
-        for text in table.header.about.values():
+        for text in (t for name, t in table.header.about.items() if name.startswith("route")):
             document = parse_json(text.encode(), str(path), ExecuteError)
             documents[f"route/{digest('route', document)}"] = text
     attempts = {Attempt.key_of(row): row for row in ledger.attempts()}
@@ -79,7 +79,7 @@ def seal(
         The disk refuses; an older table survives.
     """
     older = {name: text for name, text in documents.items() if text != bound.document}
-    about = older | {"route": bound.document}
+    about = older | {"route": bound.document, "slug": owner_document(bound.slug)}
     responses = make_table(Response, ledger.responses(), {"tasks": tasks_root}, about)
     inputs = {f"responses/{bound.slug}": responses.root}
     attempts = make_table(Attempt, ledger.attempts(), inputs)

@@ -86,7 +86,7 @@ def _refuse_orphans(workspace: Workspace) -> None:
 
 
 def _sealed(workspace: Workspace, slug: str) -> _Sealed:
-    table = workspace.read_named("execute", slug, Response)
+    table = workspace.read_answers(slug)
     where = str(workspace.artifact("execute", slug))
     document = parse_json(table.header.about.get("route", "{}").encode(), where, TableError)
     route_digest = digest("route", document)

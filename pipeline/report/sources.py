@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.answer import answer_text
+from pipeline.errors import TableError
 from pipeline.report.views import Results, read_results
 from schemas import results as rows
-from schemas.execution import Response
 from schemas.taskset import Diagnostic, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipeline.workspace import Workspace
+    from schemas.execution import Response
     from schemas.parameters import Parameters
 
 __all__ = ["Sources", "read_sources"]
@@ -74,19 +75,25 @@ def read_sources(workspace: Workspace) -> Sources:
 
 def _texts(workspace: Workspace, selections: Mapping[str, list[rows.Selection]]) -> dict[str, str]:
     """What came back for every cell of the plan; a sealed table may hold other answers too."""
-    from pipeline.tables import read_table
-
     found: dict[str, str] = {}
     for slug, cells in selections.items():
-        wanted = {cell.response_digest for cell in cells}
-        table = read_table(workspace.artifact("execute", slug), Response)
+        wanted = {cell.response_digest for cell in cells if cell.response_digest}
+        table = workspace.read_answers(slug)
         for digest, response in zip(table.digests, table.rows(), strict=True):
             if digest in wanted:
                 found[digest] = _text(response)
+        missing = sorted(wanted - found.keys())
+        if missing:
+            raise TableError(
+                "the answers that were read",
+                f"no response {missing[0]}",
+                f"artifacts/execute/{slug}.parquet",
+                "Tables of two runs are mixed: run `dvc repro`.",
+            )
     return found
 
 
 def _text(response: Response) -> str:
     """The text of an answer with its reasoning; where there is none, the bytes as they came."""
     text = answer_text(response.raw, response.form, "verbatim")
-    return response.raw.decode("utf-8", "replace") if text is None else text
+    return response.raw.decode("utf-8", "backslashreplace") if text is None else text

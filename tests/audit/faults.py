@@ -131,7 +131,7 @@ def a_row_twice(run):
     edit(run, "score", Score, lambda rows: rows.insert(0, rows[0]))
 
 
-@fault("execute/dice.parquet, header, about route")
+@fault("execute/dice.parquet")
 def two_files_swapped(run):
     one, other = path_of(run, "execute", "dice"), path_of(run, "execute", "first")
     data = one.read_bytes()
@@ -277,9 +277,9 @@ def a_document_that_differs_from_its_table(run):
     document("leaderboard.json")(run)
 
 
-@fault("report/forest.svg, line ")
+@fault("report/figures/forest.svg, line ")
 def a_chart_that_differs_from_its_table(run):
-    document("forest.svg")(run)
+    document("figures/forest.svg")(run)
 
 
 @fault("report/leaderboard.csv", "a regular, readable file")

@@ -34,7 +34,7 @@ def test_a_sound_run_passes_every_step(sound_run):
     result = verify(sound_run)
     assert tell(result) == []
     assert [step.title for step in result.steps][-1] == "stage report"
-    assert len(result.steps) == 10
+    assert len(result.steps) == 11
 
 
 def test_there_are_at_least_twenty_faults():

@@ -14,6 +14,7 @@ from pipeline.execute import stage
 from pipeline.execute.routes import find_route
 from pipeline.execute.secrets import Secrets, read_headers
 from pipeline.tables import make_table, write_table
+from pipeline.workspace import owner_document
 from schemas.execution import Response
 from schemas.parameters import OpenAiRoute
 from tests.execute.provider import Act, Provider, answer_to, completion, good, reply
@@ -72,7 +73,10 @@ def traces(folder):
 def test_a_trace_would_be_found(tmp_path):
     workspace = make_workspace(tmp_path, 1)
     rows = [make_response(1, raw=f"said {KEY}".encode())]
-    write_table(workspace.artifact("execute", "m"), make_table(Response, rows))
+    write_table(
+        workspace.artifact("execute", "m"),
+        make_table(Response, rows, about={"slug": owner_document("m")}),
+    )
     assert traces(tmp_path) == [workspace.artifact("execute", "m")]
 
 

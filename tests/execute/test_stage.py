@@ -13,6 +13,7 @@ from pipeline.execute import runner, stage
 from pipeline.execute.ledger import open_ledger
 from pipeline.identity import digest, row_digest
 from pipeline.tables import make_table, read_header, read_table, write_table
+from pipeline.workspace import owner_document
 from schemas.execution import Response
 from schemas.taskset import Task
 from tests.execute.small import (
@@ -56,7 +57,7 @@ def remove_ledger(workspace, slug="uniform"):
 
 
 def seal(workspace, rows, slug="uniform"):
-    table = make_table(Response, rows)
+    table = make_table(Response, rows, about={"slug": owner_document("uniform")})
     write_table(sealed_path(workspace, slug), table)
     return table.root
 
@@ -107,7 +108,7 @@ class TestSeal:
         stage.run(workspace, "uniform")
         header = read_header(sealed_path(workspace))
         assert header.inputs == {"tasks": workspace.read("freeze", Task).root}
-        assert set(header.about) == {"route"}
+        assert set(header.about) == {"route", "slug"}
         assert '"policy":"uniform"' in header.about["route"]
 
     def test_fb_025_bytes_are_the_same_for_every_order_and_concurrency(self, tmp_path, answers):
@@ -295,7 +296,8 @@ class TestHydration:
         rows = sealed_rows(other)
         assert len({row.route_digest for row in rows}) == 2
         assert all(row in rows for row in before)
-        documents = read_header(sealed_path(other)).about
+        documents = dict(read_header(sealed_path(other)).about)
+        assert documents.pop("slug") == '"uniform"'
         assert {digest("route", json.loads(text)) for text in documents.values()} == {
             row.route_digest for row in rows
         }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.errors import ScoreError, StatisticsError, TableError
+from pipeline.errors import ExecuteError, ScoreError, StatisticsError, TableError
 from schemas.results import CoreTask, Coverage, Score, Selection, Standing
 from schemas.taskset import PORTFOLIOS, Task
 from tests.mini import mini_workspace, replay_route, run_stages
@@ -129,6 +129,15 @@ def test_fewer_than_two_ranked_routes_are_refused(tmp_path: Path) -> None:
     run_stages(workspace, "release", "freeze", "execute", "parse", "score")
     with pytest.raises(StatisticsError, match="at least two ranked routes, found 1"):
         run_stages(workspace, "statistics")
+
+
+@pytest.mark.parametrize("stage", ["parse", "execute"])
+def test_answers_of_another_route_are_never_taken(frozen: Workspace, stage: str) -> None:
+    run_stages(frozen, "execute")
+    first, dice = (frozen.artifact("execute", slug) for slug in ("first", "dice"))
+    first.write_bytes(dice.read_bytes())
+    with pytest.raises((TableError, ExecuteError), match=r"the answers of first, found .*dice"):
+        run_stages(frozen, stage)
 
 
 @pytest.mark.parametrize(
