@@ -16,6 +16,7 @@ from schemas.release import Label, Name
 from schemas.taskset import Bps, Family
 
 __all__ = [
+    "Answer",
     "CellStatus",
     "Chance",
     "Contrast",
@@ -73,6 +74,20 @@ class Selection(Row):
     reason: Reason | None
     selection: Label | None
     alternative_selection: Label | None
+
+
+class Answer(Row):
+    """What came back for a cell, as text with its reasoning, for people to read.
+
+    Where the bytes hold no text, they stand here with what is no UTF-8 escaped.
+    """
+
+    table: ClassVar[str] = "answers"
+    kind: ClassVar[str] = "answer"
+    key: ClassVar[tuple[str, ...]] = ("response_digest",)
+
+    response_digest: Digest
+    text: str
 
 
 class Score(Row):

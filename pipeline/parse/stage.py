@@ -13,7 +13,7 @@ from pipeline.parse.reader import read_selection
 from pipeline.tables import make_table
 from pipeline.workspace import StageSummary
 from schemas.execution import Outcome, Response
-from schemas.results import CellStatus, Selection
+from schemas.results import Answer, CellStatus, Selection
 from schemas.taskset import CONTRACTS, Task
 
 if TYPE_CHECKING:
@@ -49,26 +49,40 @@ def run(workspace: Workspace) -> StageSummary:
     TableError
         A route's table is missing or damaged, or a table lies there without a route.
     """
-    (table,) = build(workspace)
-    counts = Counter(table.data.column("status").to_pylist())
+    selections, answers = build(workspace)
+    counts = Counter(selections.data.column("status").to_pylist())
     said = ", ".join(f"{counts[status]} {status}" for status in CellStatus if counts[status])
-    headline = f"{table.header.rows} cells: {said}"
-    return StageSummary("parse", headline, workspace.write("parse", table))
+    headline = f"{selections.header.rows} cells: {said}"
+    written = workspace.write("parse", selections, answers)
+    return StageSummary("parse", headline, written)
 
 
 def build(workspace: Workspace) -> tuple[Table[Any], ...]:
-    """The stage's table, in memory: selections. Raises as `run` does."""
+    """The stage's tables, in memory: selections, answers. Raises as `run` does."""
     parameters = workspace.parameters
     tasks = workspace.read("freeze", Task)
     contracts = (CONTRACTS[parameters.parse.contract], CONTRACTS[parameters.parse.alternative])
     _refuse_orphans(workspace)
     rows: list[Selection] = []
+    answers: dict[str, Answer] = {}
     inputs = {"tasks": tasks.root}
     for slug in parameters.routes:
         sealed = _sealed(workspace, slug)
         inputs[f"responses/{slug}"] = sealed.root
-        rows += _read_route(slug, sealed, tasks, contracts)
-    return (make_table(Selection, rows, inputs),)
+        read = _read_route(slug, sealed, tasks, contracts)
+        shown = {row.response_digest for row in read}
+        cells = sealed.cells.values()
+        answers |= {cell.digest: _answer(cell) for cell in cells if cell.digest in shown}
+        rows += read
+    return (make_table(Selection, rows, inputs), make_table(Answer, answers.values(), inputs))
+
+
+def _answer(cell: _Cell) -> Answer:
+    """The text of an answer with its reasoning; where there is none, the bytes as they came."""
+    text = answer_text(cell.response.raw, cell.response.form, "verbatim")
+    if text is None:
+        text = cell.response.raw.decode("utf-8", "backslashreplace")
+    return Answer(response_digest=cell.digest, text=text)
 
 
 def _refuse_orphans(workspace: Workspace) -> None:

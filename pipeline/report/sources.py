@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.answer import answer_text
 from pipeline.errors import TableError
 from pipeline.report.views import Results, read_results
 from schemas import results as rows
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipeline.workspace import Workspace
-    from schemas.execution import Response
     from schemas.parameters import Parameters
 
 __all__ = ["Sources", "read_sources"]
@@ -57,9 +55,18 @@ def read_sources(workspace: Workspace) -> Sources:
     tasks = workspace.read("freeze", Task)
     core = workspace.read("score", rows.CoreTask)
     selections = workspace.read("parse", rows.Selection, tasks)
+    answers = workspace.read("parse", rows.Answer, tasks)
     by_route: dict[str, list[rows.Selection]] = {slug: [] for slug in workspace.parameters.routes}
+    texts = {answer.response_digest: answer.text for answer in answers.rows()}
     for row in selections.rows():
         by_route.setdefault(row.slug, []).append(row)
+        if row.response_digest is not None and row.response_digest not in texts:
+            raise TableError(
+                f"an answer for response {row.response_digest}",
+                "none",
+                "artifacts/parse/answers.parquet",
+                "Tables of two runs are mixed: run `dvc repro`.",
+            )
     return Sources(
         workspace.parameters,
         read_results(workspace),
@@ -69,31 +76,5 @@ def read_sources(workspace: Workspace) -> Sources:
         dict(zip(tasks.digests, tasks.rows(), strict=True)),
         frozenset(row.task_id for row in core.rows()),
         {slug: tuple(found) for slug, found in by_route.items()},
-        _texts(workspace, by_route),
+        texts,
     )
-
-
-def _texts(workspace: Workspace, selections: Mapping[str, list[rows.Selection]]) -> dict[str, str]:
-    """What came back for every cell of the plan; a sealed table may hold other answers too."""
-    found: dict[str, str] = {}
-    for slug, cells in selections.items():
-        wanted = {cell.response_digest for cell in cells if cell.response_digest}
-        table = workspace.read_answers(slug)
-        for digest, response in zip(table.digests, table.rows(), strict=True):
-            if digest in wanted:
-                found[digest] = _text(response)
-        missing = sorted(wanted - found.keys())
-        if missing:
-            raise TableError(
-                "the answers that were read",
-                f"no response {missing[0]}",
-                f"artifacts/execute/{slug}.parquet",
-                "Tables of two runs are mixed: run `dvc repro`.",
-            )
-    return found
-
-
-def _text(response: Response) -> str:
-    """The text of an answer with its reasoning; where there is none, the bytes as they came."""
-    text = answer_text(response.raw, response.form, "verbatim")
-    return response.raw.decode("utf-8", "backslashreplace") if text is None else text

@@ -47,7 +47,7 @@ class TestSessions:
         )
         table = sealed_attempts(workspace)
         assert table.header.inputs == {
-            "responses": read_table(workspace.artifact("execute", "m"), Response).root
+            "responses/m": read_table(workspace.artifact("execute", "m"), Response).root
         }
         after = [workspace.artifact("execute", n).read_bytes() for n in ("m", "attempts/m")]
         assert after == before

@@ -12,6 +12,7 @@ from schemas.release import (
     Release,
 )
 from schemas.results import (
+    Answer,
     CellStatus,
     Chance,
     Contrast,
@@ -156,6 +157,7 @@ _ROWS = (
         selection=None,
         alternative_selection="ACF",
     ),
+    Answer(response_digest=ONE, text="FINAL_SELECTION: A, C, F\n"),
     Score(
         slug="uniform",
         task_id="fb-example-001",

@@ -24,6 +24,7 @@ MODELS = export.rows()
 OWN_KINDS = {"table", "table-leaf", "table-node", "bytes", "route", "request", "design"}
 
 DIGESTS = {
+    "answers": "7ed5461d9670a25f02e44b5ac6f5fd6ec60b2e500c55b2ae2da29758fc8430e0",
     "agreement": "7cae7c7e9a27f6220ef3764b02a2bbc58ab1e2309917457992019b02ebb4db7f",
     "attempts": "f5737a24155469f7f65c77acff632f882efb5b35f108083a53aa9f3705169223",
     "chance": "0b87b114c8e40193478b85d461d28d38a6723474dbc39a7ebd1571c714785c59",
