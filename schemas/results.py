@@ -31,6 +31,7 @@ __all__ = [
     "Score",
     "Selection",
     "Standing",
+    "Usage",
 ]
 
 Signed = Annotated[int, Field(ge=-(2**53 - 1), le=2**53 - 1)]
@@ -88,6 +89,26 @@ class Answer(Row):
 
     response_digest: Digest
     text: str
+
+
+class Usage(Row):
+    """What the attempts of one route, as it is now, have used over all sessions.
+
+    Tokens and cost are sums of what is known; `unknown_cost` counts the attempts whose cost nobody
+    knows, which are not free. Built-in policies and replays make no attempts.
+    """
+
+    table: ClassVar[str] = "usage"
+    kind: ClassVar[str] = "usage"
+    key: ClassVar[tuple[str, ...]] = ("slug",)
+
+    slug: Name
+    route_digest: Digest
+    attempts: Count
+    prompt_tokens: Count
+    completion_tokens: Count
+    cost_micros: Count
+    unknown_cost: Count
 
 
 class Score(Row):

@@ -206,7 +206,7 @@ def test_place_order_locale_clock_hash_seed_and_threads_change_nothing(
     run_all(first, one)
     run_all(second, two)
     assert first.roots() == second.roots()
-    assert len(first.roots()) == 28
+    assert len(first.roots()) == 29
     assert report_bytes(first) == report_bytes(second)
 
 

@@ -102,7 +102,7 @@ def places(parameters: Parameters) -> tuple[Place, ...]:
         ("release", (*_RELEASE, *_PUBLISHED) if published else _RELEASE),
         ("freeze", _FREEZE),
         ("execute", ()),
-        ("parse", (results.Selection, results.Answer)),
+        ("parse", (results.Selection, results.Answer, results.Usage)),
         ("score", _SCORE),
         ("statistics", _STATISTICS),
         ("train", _TRAIN),

@@ -12,11 +12,13 @@ from pipeline.identity import digest
 from pipeline.parse.reader import read_selection
 from pipeline.tables import make_table
 from pipeline.workspace import StageSummary
-from schemas.execution import Outcome, Response
-from schemas.results import Answer, CellStatus, Selection
+from schemas.execution import Attempt, Outcome, Response
+from schemas.results import Answer, CellStatus, Selection, Usage
 from schemas.taskset import CONTRACTS, Task
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pipeline.answer import AnswerRule
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
@@ -49,23 +51,25 @@ def run(workspace: Workspace) -> StageSummary:
     TableError
         A route's table is missing or damaged, or a table lies there without a route.
     """
-    selections, answers = build(workspace)
+    tables = build(workspace)
+    selections = tables[0]
     counts = Counter(selections.data.column("status").to_pylist())
     said = ", ".join(f"{counts[status]} {status}" for status in CellStatus if counts[status])
     headline = f"{selections.header.rows} cells: {said}"
-    written = workspace.write("parse", selections, answers)
+    written = workspace.write("parse", *tables)
     return StageSummary("parse", headline, written)
 
 
 def build(workspace: Workspace) -> tuple[Table[Any], ...]:
-    """The stage's tables, in memory: selections, answers. Raises as `run` does."""
+    """The stage's tables, in memory: selections, answers, usage. Raises as `run` does."""
     parameters = workspace.parameters
     tasks = workspace.read("freeze", Task)
     contracts = (CONTRACTS[parameters.parse.contract], CONTRACTS[parameters.parse.alternative])
     _refuse_orphans(workspace)
     rows: list[Selection] = []
     answers: dict[str, Answer] = {}
-    inputs = {"tasks": tasks.root}
+    usage: list[Usage] = []
+    inputs, attempted = {"tasks": tasks.root}, {"tasks": tasks.root}
     for slug in parameters.routes:
         sealed = _sealed(workspace, slug)
         inputs[f"responses/{slug}"] = sealed.root
@@ -74,7 +78,28 @@ def build(workspace: Workspace) -> tuple[Table[Any], ...]:
         cells = sealed.cells.values()
         answers |= {cell.digest: _answer(cell) for cell in cells if cell.digest in shown}
         rows += read
-    return (make_table(Selection, rows, inputs), make_table(Answer, answers.values(), inputs))
+        attempts = workspace.read_named("execute", f"attempts/{slug}", Attempt)
+        attempted[f"attempts/{slug}"] = attempts.root
+        usage.append(_usage(slug, sealed.route_digest, attempts.rows()))
+    return (
+        make_table(Selection, rows, inputs),
+        make_table(Answer, answers.values(), inputs),
+        make_table(Usage, usage, attempted),
+    )
+
+
+def _usage(slug: str, route_digest: str, attempts: Iterable[Attempt]) -> Usage:
+    """Sums over the attempts of a route as it is now; those of earlier identities do not count."""
+    own = [attempt for attempt in attempts if attempt.route_digest == route_digest]
+    return Usage(
+        slug=slug,
+        route_digest=route_digest,
+        attempts=len(own),
+        prompt_tokens=sum(attempt.prompt_tokens or 0 for attempt in own),
+        completion_tokens=sum(attempt.completion_tokens or 0 for attempt in own),
+        cost_micros=sum(attempt.cost_micros or 0 for attempt in own),
+        unknown_cost=sum(attempt.cost_micros is None for attempt in own),
+    )
 
 
 def _answer(cell: _Cell) -> Answer:

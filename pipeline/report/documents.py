@@ -6,9 +6,10 @@ import csv
 import io
 import json
 import re
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pipeline.report.numbers import score
+from pipeline.report.numbers import fixed, score
 from pipeline.report.terminal import visible
 from pipeline.report.views import leaderboard_document
 
@@ -52,11 +53,12 @@ def csv_text(results: Results) -> str:
         "rank", "group", "slug", "label", "score", "se", "pointwise_low", "pointwise_high",
         "band_low", "band_high", "rank_low", "rank_high", *families, "above_chance",
         "chance_holm_p_numerator", "p_denominator", "expected", "completed", "parsed", "core_tasks",
-        "route_digest",
+        "attempts", "cost_usd", "unknown_cost", "route_digest",
     ]  # fmt: skip
     lines: list[list[str]] = [header]
     for s in results.standings:
         chance, coverage = results.chance[s.slug], results.coverage[s.slug]
+        usage = results.usage[s.slug]
         values = (
             s.score_microbps, s.se_microbps, s.pointwise_low_microbps, s.pointwise_high_microbps,
             s.band_low_microbps, s.band_high_microbps,
@@ -68,7 +70,9 @@ def csv_text(results: Results) -> str:
                 *(score(part.score_microbps, 6) for part in s.families),
                 "true" if chance.above_chance else "false", str(chance.holm_numerator),
                 str(chance.p_denominator), str(coverage["expected"]), str(coverage["completed"]),
-                str(coverage["parsed"]), str(s.tasks), s.route_digest,
+                str(coverage["parsed"]), str(s.tasks), str(usage.attempts),
+                fixed(Fraction(usage.cost_micros, 1_000_000), 6), str(usage.unknown_cost),
+                s.route_digest,
             ]
         )  # fmt: skip
     return csv_lines(lines)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-__all__ = ["bps", "fixed", "p_value", "score"]
+if TYPE_CHECKING:
+    from schemas.results import Usage
+
+__all__ = ["bps", "cost", "fixed", "p_value", "score"]
 
 _MICROBPS_PER_POINT = 100 * 1_000_000
 _SMALLEST_P = Fraction(1, 10_000)
@@ -18,6 +22,14 @@ def score(microbps: int, places: int = 1) -> str:
 def bps(value: Fraction | int, places: int = 2) -> str:
     """Basis points as a score from 0 to 100."""
     return fixed(Fraction(value) / 100, places)
+
+
+def cost(usage: Usage) -> str:
+    """What a route's attempts cost in US dollars; what nobody knows is counted, never zero."""
+    if not usage.attempts:
+        return "no endpoint"
+    unknown = f" and {usage.unknown_cost} unknown" if usage.unknown_cost else ""
+    return f"${fixed(Fraction(usage.cost_micros, 1_000_000), 2)}{unknown}"
 
 
 def p_value(numerator: int, denominator: int) -> str:

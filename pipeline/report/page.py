@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.report.drawing import themed
 from pipeline.report.evidence import embedded_json, evidence
-from pipeline.report.numbers import bps, p_value, score
+from pipeline.report.numbers import bps, cost, p_value, score
 from pipeline.report.terminal import visible
 from pipeline.report.views import diagnostics_grid, leaderboard_view
 from schemas.taskset import LABELS, PORTFOLIOS
@@ -181,6 +181,7 @@ def _columns(sources: Sources) -> list[Column]:
         *(Column(name.replace("_", " "), True, _PANEL, name) for name in panels),
         Column("above chance", False),
         Column("parsed", True),
+        Column("cost", True),
     ]
 
 
@@ -207,6 +208,7 @@ def _line(standing: Standing, sources: Sources) -> list[Cell]:
         *(_score_cell(panels[name].score_microbps) for name in _panel_names(sources)),
         Cell(f"{'yes' if chance.above_chance else 'no'} ({holm})", str(chance.holm_numerator)),
         Cell(f"{coverage['parsed']} of {coverage['expected']}", str(coverage["parsed"])),
+        Cell(cost(results.usage[standing.slug]), str(results.usage[standing.slug].cost_micros)),
     ]
 
 

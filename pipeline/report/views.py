@@ -42,6 +42,7 @@ class Results(NamedTuple):
     references: tuple[rows.Reference, ...]
     chance: Mapping[str, rows.Chance]
     coverage: Mapping[str, Counter[str]]
+    usage: Mapping[str, rows.Usage]
     agreements: tuple[rows.PanelAgreement, ...]
     inference: rows.Inference
 
@@ -71,6 +72,7 @@ def read_results(workspace: Workspace) -> Results:
         tuple(references),
         {row.slug: row for row in workspace.read("statistics", rows.Chance, core).rows()},
         coverage,
+        {row.slug: row for row in workspace.read("parse", rows.Usage).rows()},
         tuple(workspace.read("statistics", rows.PanelAgreement, core).rows()),
         workspace.read("statistics", rows.Inference, core).rows()[0],
     )
@@ -168,6 +170,7 @@ def leaderboard_document(results: Results) -> dict[str, Any]:
             | {
                 "chance": results.chance[standing.slug].model_dump(mode="json"),
                 "coverage": dict(results.coverage[standing.slug]),
+                "usage": results.usage[standing.slug].model_dump(mode="json"),
             }
             for standing in results.standings
         ],

@@ -31,6 +31,7 @@ def more_routes(sources: Sources, count: int) -> Sources:
         chance=dict.fromkeys(slugs, old.chance[first.slug]),
         coverage=dict.fromkeys(slugs, old.coverage[first.slug])
         | {r.slug: old.coverage[r.slug] for r in old.references},
+        usage=dict.fromkeys(slugs, old.usage[first.slug]),
         inference=old.inference.model_copy(
             update={"routes": count, "contrasts": len(pairs), "resolved": 0}
         ),

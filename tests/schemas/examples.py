@@ -27,6 +27,7 @@ from schemas.results import (
     Score,
     Selection,
     Standing,
+    Usage,
 )
 from schemas.taskset import PORTFOLIOS, Diagnostic, Family, Task, TaskSet
 from schemas.training import DevelopmentTask, DpoRow, GrpoRow, SftRow
@@ -156,6 +157,15 @@ _ROWS = (
         reason=Reason.NO_MARKER,
         selection=None,
         alternative_selection="ACF",
+    ),
+    Usage(
+        slug="uniform",
+        route_digest=TWO,
+        attempts=3,
+        prompt_tokens=600,
+        completion_tokens=90,
+        cost_micros=1_250,
+        unknown_cost=1,
     ),
     Answer(response_digest=ONE, text="FINAL_SELECTION: A, C, F\n"),
     Score(

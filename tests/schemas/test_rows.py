@@ -24,6 +24,7 @@ MODELS = export.rows()
 OWN_KINDS = {"table", "table-leaf", "table-node", "bytes", "route", "request", "design"}
 
 DIGESTS = {
+    "usage": "eb2e282097d6b08cf5738fa2eaeeb2dd5b934ba8e83664d69e829444144956bf",
     "answers": "7ed5461d9670a25f02e44b5ac6f5fd6ec60b2e500c55b2ae2da29758fc8430e0",
     "agreement": "7cae7c7e9a27f6220ef3764b02a2bbc58ab1e2309917457992019b02ebb4db7f",
     "attempts": "f5737a24155469f7f65c77acff632f882efb5b35f108083a53aa9f3705169223",
