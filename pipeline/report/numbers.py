@@ -25,9 +25,9 @@ def bps(value: Fraction | int, places: int = 2) -> str:
 
 
 def cost(usage: Usage) -> str:
-    """What a route's attempts cost in US dollars; what nobody knows is counted, never zero."""
+    """What a route cost in US dollars: none without attempts; the unknown is counted, never zero."""
     if not usage.attempts:
-        return "no endpoint"
+        return "none"
     unknown = f" and {usage.unknown_cost} unknown" if usage.unknown_cost else ""
     return f"${fixed(Fraction(usage.cost_micros, 1_000_000), 2)}{unknown}"
 

@@ -11,7 +11,7 @@ from schemas.results import Usage
 @pytest.mark.parametrize(
     ("attempts", "cost_micros", "unknown", "shown"),
     [
-        (0, 0, 0, "no endpoint"),
+        (0, 0, 0, "none"),
         (3, 0, 0, "$0.00"),
         (3, 1_255_000, 0, "$1.26"),
         (3, 1_245_000, 0, "$1.24"),
