@@ -25,7 +25,7 @@ def bps(value: Fraction | int, places: int = 2) -> str:
 
 
 def cost(usage: Usage) -> str:
-    """What a route cost in US dollars: none without attempts; the unknown is counted, never zero."""
+    """What a route cost in US dollars; what nobody knows is counted, never taken for zero."""
     if not usage.attempts:
         return "none"
     unknown = f" and {usage.unknown_cost} unknown" if usage.unknown_cost else ""
