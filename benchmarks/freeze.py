@@ -293,7 +293,7 @@ RACE = Race(
 )
 CURVE = Curve(
     f"freeze: two panels, four families, quota {_FEW}, {_DIMENSIONS} dimensions", "ingredients",
-    "n^2 log n, every anchor ranks its pool", (300, 1_000, 3_000), _release, _compile_few,
+    "n^2 log n", (300, 1_000, 3_000), _release, _compile_few,
     lambda count: count**2 * math.log(count),
 )  # fmt: skip
 
