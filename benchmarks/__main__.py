@@ -7,7 +7,9 @@ import platform
 import subprocess
 import sys
 
-BENCHMARKS = ("freeze", "statistics", "hashing", "execute", "audit", "exchange")
+BENCHMARKS = (
+    "freeze", "parse", "statistics", "hashing", "execute", "audit", "exchange", "repro",
+)  # fmt: skip
 
 
 def main() -> None:

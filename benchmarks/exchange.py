@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -17,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from benchmarks.measure import Race, main
+from benchmarks.measure import Race, main, peak_mb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -226,11 +225,6 @@ def plain_import(folder: Path) -> int:
     return sum(map(len, answers.values()))
 
 
-def _peak_mb() -> float:
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-
-
 def imports(models: int) -> None:
     """Import a made-up data set, then check the same hashes with all rows in memory."""
     from pipeline.exchange.importing import import_published
@@ -239,11 +233,11 @@ def imports(models: int) -> None:
         folder, target = Path(name) / "set", Path(name) / "imported"
         folder.mkdir()
         answers = write_set(folder, models)
-        before = _peak_mb()
+        before = peak_mb()
         ours = timed(lambda: import_published(str(folder), target, Path(name)))
-        ours_mb = _peak_mb() - before
+        ours_mb = peak_mb() - before
         plain = timed(lambda: plain_import(folder))
-        plain_mb = _peak_mb() - before
+        plain_mb = peak_mb() - before
     print(f"{answers:>10,}{ours:>9.1f}{ours_mb:>9.0f}{plain:>9.1f}{plain_mb:>9.0f}", flush=True)
 
 

@@ -3,19 +3,21 @@
 Both compile two panels of four families from an invented release of the golden bundle's size. The
 plain version goes anchor by anchor with sorted lists, one NumPy dot product a cosine, and
 `itertools.combinations`; it shares the selection of tasks, which is not what takes the time. Each
-runs in a process of its own, for its peak memory, and both must give the same tasks.
+runs in a process of its own, for its peak memory, and both must give the same tasks. `--scale`
+goes to 3,000 ingredients.
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.measure import Race, main
+from benchmarks.measure import Curve, Race, main
 from pipeline.freeze import compile_tasks
 from pipeline.freeze.candidates import Candidates
 from pipeline.freeze.compile import assemble
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     _Prepared = tuple[list[Ingredient], list[Direction]]
 
 _INGREDIENTS, _DIMENSIONS, _SEED = 1_320, 300, 20260811
+_FEW = 5
 _PARAMETERS = FreezeParameters(
     source="compiled",
     panels={
@@ -226,13 +229,13 @@ def _spaced(items: list[int], count: int) -> list[int]:
     return [items[round(i * (len(items) - 1) / (count - 1))] for i in range(count)]
 
 
-def _release() -> tuple[list[Ingredient], list[Direction]]:
+def _release(count: int = _INGREDIENTS) -> tuple[list[Ingredient], list[Direction]]:
     """Names in clusters of categories and cuisines, with every region, diet and NOVA group."""
     draw = np.random.default_rng(_SEED)
     kinds = draw.normal(size=(14, _DIMENSIONS))
     arrows = draw.normal(size=(8, _DIMENSIONS))
     ingredients = []
-    for i in range(_INGREDIENTS):
+    for i in range(count):
         kind, cuisine = i % 14, int(draw.integers(8))
         alone = draw.random() < 0.45
         vegan = bool(draw.random() < 0.5)
@@ -265,6 +268,13 @@ def _compile_plainly(prepared: object) -> str:
     return _evidence(assemble(tables, eligible, _PARAMETERS))
 
 
+def _compile_few(prepared: object) -> object:
+    """Tasks for a quota that also the smallest release of the curve can fill."""
+    ingredients, directions = cast("_Prepared", prepared)
+    few = _PARAMETERS.model_copy(update={"quota": _FEW})
+    return compile_tasks(ingredients, directions, few)
+
+
 def _compile(prepared: object) -> str:
     ingredients, directions = cast("_Prepared", prepared)
     return _evidence(compile_tasks(ingredients, directions, _PARAMETERS))
@@ -281,6 +291,11 @@ RACE = Race(
     _release,
     {"plain": _compile_plainly, "ours": _compile},
 )
+CURVE = Curve(
+    f"freeze: two panels, four families, quota {_FEW}, {_DIMENSIONS} dimensions", "ingredients",
+    "n^2 log n", (300, 1_000, 3_000), _release, _compile_few,
+    lambda count: count**2 * math.log(count),
+)  # fmt: skip
 
 if __name__ == "__main__":
-    main(RACE)
+    main(RACE, CURVE)

@@ -1,7 +1,7 @@
 """Digests and root of 100,000 rows: ours against RFC 8785 row by row.
 
 The plain version is what one writes first: canonical JSON by the `rfc8785` package, one new BLAKE3
-hasher a digest, and the recursive definition of RFC 6962's tree.
+hasher a digest, and the recursive definition of RFC 6962's tree. `--scale` goes to 10^6 rows.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import rfc8785
 from blake3 import blake3
 
-from benchmarks.measure import Race, main
+from benchmarks.measure import Curve, Race, main
 from pipeline.columns import row_digests
 from pipeline.identity import table_root
 from schemas.results import Score
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 _ROWS = 100_000
 
 
-def _scores() -> pa.Table:
+def _scores(rows: int) -> pa.Table:
     import pyarrow as pa
 
-    filler = [f"{number:064x}" for number in range(_ROWS)]
+    filler = [f"{number:064x}" for number in range(rows)]
     return pa.table(
         {
-            "slug": [f"route-{number % 27}" for number in range(_ROWS)],
-            "task_id": [f"task-{number:06d}" for number in range(_ROWS)],
+            "slug": [f"route-{number % 27}" for number in range(rows)],
+            "task_id": [f"task-{number:06d}" for number in range(rows)],
             "task_digest": filler,
             "selection_digest": filler[::-1],
-            "score_bps": [number * 7919 % 10_001 for number in range(_ROWS)],
+            "score_bps": [number * 7919 % 10_001 for number in range(rows)],
         },
         schema=Score.arrow_schema().remove(0),
     )
@@ -64,10 +64,14 @@ def _hash(kind: str, data: bytes) -> bytes:
 RACE = Race(
     "benchmarks.hashing",
     f"hashing: {_ROWS:,} rows of the scores table to their root",
-    _scores,
+    lambda: _scores(_ROWS),
     {"plain": _plain, "ours": _ours},
     repeats=3,
 )
+CURVE = Curve(
+    "hashing: rows of the scores table to their root", "rows", "rows",
+    (10**4, 10**5, 10**6), _scores, _ours,
+)  # fmt: skip
 
 if __name__ == "__main__":
-    main(RACE)
+    main(RACE, CURVE)

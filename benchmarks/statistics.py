@@ -3,13 +3,15 @@
 Both do the same work on the same random scores: 50,000 bootstrap replicates, 100,000 sign rows, all
 351 pairs with intervals. The plain implementation is NumPy as one would first write it: library
 draws in batches, float64 throughout, one pair at a time (`python -m benchmarks.statistics`).
+`--scale` goes to 100,000 tasks with the same models and a tenth of the draws.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from benchmarks.measure import Race, main
+from benchmarks.measure import Curve, Race, main
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +38,7 @@ class Plain(NamedTuple):
     holm: NDArray[np.float64]
 
 
-def make_matrix(models: int) -> ScoreMatrix:
+def make_matrix(models: int, count: int = TASKS) -> ScoreMatrix:
     """Random scores with differences between models, one cluster per task."""
     import numpy as np
 
@@ -44,21 +46,22 @@ def make_matrix(models: int) -> ScoreMatrix:
 
     rng = np.random.default_rng(SEED)
     skill = np.linspace(8500, 3500, models)[:, None]
-    scores = np.clip(skill + rng.normal(0, 2500, size=(models, TASKS)), 0, 10_000)
-    tasks = range(TASKS)
+    scores = np.clip(skill + rng.normal(0, 2500, size=(models, count)), 0, 10_000)
+    tasks = range(count)
     return ScoreMatrix.from_labels(
         scores.astype(np.int64),
-        np.full(TASKS, 3100),
+        np.full(count, 3100),
         [f"family {task % FAMILIES}" for task in tasks],
-        [f"panel {task // (TASKS // 2)}" for task in tasks],
+        [f"panel {task // (count // 2)}" for task in tasks],
         [f"anchor {task}" for task in tasks],
     )
 
 
-def run_ours(prepared: object) -> str:
+def run_ours(prepared: object, share: int = 1) -> str:
     from pipeline.statistics import Settings, analyse
 
-    settings = Settings(seed=SEED, bootstrap_draws=REPLICATES, sign_draws=SIGN_ROWS)
+    draws, signs = REPLICATES // share, SIGN_ROWS // share
+    settings = Settings(seed=SEED, bootstrap_draws=draws, sign_draws=signs)
     found = analyse(cast("ScoreMatrix", prepared), settings)
     return _evidence([float(standing.score_bps / 100) for standing in found.standings])
 
@@ -159,6 +162,11 @@ RACE = Race(
     {"plain": run_plain, "ours": run_ours},
     repeats=3,
 )
+CURVE = Curve(
+    f"statistics: {MODELS} models, {REPLICATES // 10:,} replicates, {SIGN_ROWS // 10:,} signs",
+    "tasks", "tasks", (500, 5_000, 50_000, 100_000), partial(make_matrix, MODELS),
+    partial(run_ours, share=10),
+)  # fmt: skip
 
 if __name__ == "__main__":
-    main(RACE)
+    main(RACE, CURVE)
