@@ -1,22 +1,19 @@
 """Results compared with published ones: agreement is said only where every figure agrees."""
 
-import asyncio
 import json
 
 import pytest
 from typer.testing import CliRunner
 
+from pipeline.audit.rebuild import derive_stage
 from pipeline.cli import app
 from pipeline.errors import ExchangeError
 from pipeline.exchange.agreement import Agreement, Draws
 from pipeline.exchange.importing import import_published
 from pipeline.exchange.reproduce import compare_published
-from pipeline.execute.routes import bind_route, find_route
-from pipeline.execute.runner import make_requests
-from pipeline.tables import make_table, write_table
+from pipeline.progress import silent
+from pipeline.tables import write_table
 from pipeline.workspace import open_workspace
-from schemas.execution import Response
-from schemas.taskset import Task
 from tests.exchange.small import import_small, with_results
 from tests.mini import mini_workspace, run_stages
 from tests.shared import SHARED, needs_shared
@@ -171,29 +168,5 @@ def test_the_golden_data_set_reproduces_with_its_own_stream(tmp_path):
 
 def seal_replays(workspace):
     """What `execute` seals for replay routes, without one durable commit a cell."""
-    tasks = workspace.read("freeze", Task)
-    for slug in workspace.parameters.routes:
-        bound = find_route(workspace.parameters.routes, slug)
-        adapter = bind_route(
-            bound, dict(zip(tasks.digests, tasks.rows(), strict=True)), workspace.root
-        )
-        requests = make_requests(tasks.rows(), tasks.digests, bound.digest)
-
-        async def ask_all(adapter=adapter, requests=requests):
-            return [await adapter.ask(request) for request in requests]
-
-        rows = [
-            Response(
-                request_digest=request.key,
-                task_digest=request.task_digest,
-                route_digest=request.route_digest,
-                task_id=request.task_id,
-                repeat=request.repeat,
-                outcome=reply.outcome,
-                form=reply.form,
-                raw=reply.raw,
-            )
-            for request, reply in zip(requests, asyncio.run(ask_all()), strict=True)
-        ]
-        table = make_table(Response, rows, {"tasks": tasks.root}, {"route": bound.document})
-        write_table(workspace.artifact("execute", slug), table)
+    for place, table in derive_stage(workspace, "execute", {}, silent).tables.items():
+        write_table(place.path(workspace), table)
