@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.errors import TableError
+from pipeline.errors import ReportError, TableError
 from pipeline.report.views import Results, read_results
 from schemas import results as rows
 from schemas.taskset import Diagnostic, Task
@@ -51,7 +51,15 @@ class Sources(NamedTuple):
 
 
 def read_sources(workspace: Workspace) -> Sources:
-    """Read every table. Raises `TableError` where one is missing, damaged, or of another run."""
+    """Read every table.
+
+    Raises
+    ------
+    TableError
+        A table is missing, damaged, or of another run.
+    ReportError
+        A route of `params.yaml` was not run yet.
+    """
     tasks = workspace.read("freeze", Task)
     core = workspace.read("score", rows.CoreTask)
     selections = workspace.read("parse", rows.Selection, tasks)
@@ -67,6 +75,14 @@ def read_sources(workspace: Workspace) -> Sources:
                 "artifacts/parse/answers.parquet",
                 "Tables of two runs are mixed: run `dvc repro`.",
             )
+    unread = [slug for slug, cells in by_route.items() if not cells]
+    if unread:
+        raise ReportError(
+            "cells of every route of params.yaml",
+            f"none of {unread[0]}",
+            "artifacts/parse/selections.parquet",
+            "Run `dvc repro`.",
+        )
     return Sources(
         workspace.parameters,
         read_results(workspace),

@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pipeline.errors import ReportError
 from pipeline.report.figures import figures
 from pipeline.report.page import case_studies, page_html
 from schemas.results import Standing
+from tests.mini import mini_workspace, run_stages
 from tests.report.hostile import LABELS, TITLE
 from tests.report.many import more_routes, more_tasks
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.report.conftest import Run
 
 _VOID = {"meta", "link", "input", "br", "img", "hr", "circle", "path", "rect", "line"}
@@ -185,3 +189,13 @@ def test_elements_nest(hostile: Run) -> None:
     parser.open = []
     parser.feed(hostile.page.read_text("utf-8"))
     assert parser.open == []
+
+
+def test_a_route_that_was_not_run_yet_is_named(tmp_path: Path) -> None:
+    run_stages(mini_workspace(tmp_path))
+
+    def change(parameters: dict[str, Any]) -> None:
+        parameters["routes"]["late"] = parameters["routes"]["dice"] | {"seed": 9}
+
+    with pytest.raises(ReportError, match="found none of late. Run `dvc repro`"):
+        run_stages(mini_workspace(tmp_path, change), "report")
