@@ -197,5 +197,5 @@ def test_a_route_that_was_not_run_yet_is_named(tmp_path: Path) -> None:
     def change(parameters: dict[str, Any]) -> None:
         parameters["routes"]["late"] = parameters["routes"]["dice"] | {"seed": 9}
 
-    with pytest.raises(ReportError, match="found none of late. Run `dvc repro`"):
+    with pytest.raises(ReportError, match=r"found none of late\. Run `dvc repro`"):
         run_stages(mini_workspace(tmp_path, change), "report")
