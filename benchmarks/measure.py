@@ -69,6 +69,7 @@ class Curve(NamedTuple):
     prepare: Callable[[int], object]
     run: Callable[[object], object]
     work: Callable[[int], float] = float
+    repeats: int = 3
 
 
 def main(race: Race, curve: Curve | None = None) -> None:
@@ -84,7 +85,7 @@ def main(race: Race, curve: Curve | None = None) -> None:
         _print_curve(race.module, curve)
     else:
         prepare = partial(_warm, curve, int(words[1]))
-        one = Race(race.module, "", prepare, {"ours": _silent(curve.run)})
+        one = Race(race.module, "", prepare, {"ours": _silent(curve.run)}, curve.repeats)
         print(json.dumps(_run(one, "ours")._asdict()))
 
 

@@ -165,7 +165,7 @@ RACE = Race(
 CURVE = Curve(
     f"statistics: {MODELS} models, {REPLICATES // 10:,} replicates, {SIGN_ROWS // 10:,} signs",
     "tasks", "tasks", (500, 5_000, 50_000, 100_000), partial(make_matrix, MODELS),
-    partial(run_ours, share=10),
+    partial(run_ours, share=10), repeats=1,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -49,6 +49,9 @@ UPPER = Fraction(39, 40)
 # OpenBLAS takes products of up to 2^18 multiplications on the calling thread (interface/gemm.c).
 _PIECE = 2**18
 _PIECE_ROWS = 16
+# Beyond this many terms a piece takes part of the sum: its columns would get too few to be worth a
+# pass over all of `left`.
+_PIECE_TERMS = 1024
 _EXACT_FLOAT32 = 2**24
 _EXACT_FLOAT64 = 2**53
 _SPLIT_BITS = 22
@@ -129,15 +132,20 @@ def product(left: Real, right: Real) -> Real:
         Shapes (n, k), C-contiguous, and (k, m), of one float type that `matmul_dtype` gave.
     """
     count, inner = left.shape
-    columns = max(1, _PIECE // (_PIECE_ROWS * inner))
+    terms = min(inner, _PIECE_TERMS)
+    columns = max(1, _PIECE // (_PIECE_ROWS * terms))
     whole = count - count % _PIECE_ROWS
     found = np.empty((count, right.shape[1]), dtype=left.dtype)
     stack = left[:whole].reshape(-1, _PIECE_ROWS, inner)
     stacked = found[:whole].reshape(-1, _PIECE_ROWS, right.shape[1])
     for first in range(0, right.shape[1], columns):
         part = slice(first, first + columns)
-        np.matmul(stack, right[:, part], out=stacked[..., part])
-        np.matmul(left[whole:], right[:, part], out=found[whole:, part])
+        np.matmul(stack[..., :terms], right[:terms, part], out=stacked[..., part])
+        np.matmul(left[whole:, :terms], right[:terms, part], out=found[whole:, part])
+        for start in range(terms, inner, terms):
+            more = slice(start, start + terms)
+            stacked[..., part] += stack[..., more] @ right[more, part]
+            found[whole:, part] += left[whole:, more] @ right[more, part]
     return found
 
 
