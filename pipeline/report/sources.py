@@ -62,6 +62,7 @@ def read_sources(workspace: Workspace) -> Sources:
     """
     tasks = workspace.read("freeze", Task)
     core = workspace.read("score", rows.CoreTask)
+    results = read_results(workspace)
     selections = workspace.read("parse", rows.Selection, tasks)
     answers = workspace.read("parse", rows.Answer, tasks)
     by_route: dict[str, list[rows.Selection]] = {slug: [] for slug in workspace.parameters.routes}
@@ -85,7 +86,7 @@ def read_sources(workspace: Workspace) -> Sources:
         )
     return Sources(
         workspace.parameters,
-        read_results(workspace),
+        results,
         tuple(workspace.read("statistics", rows.Contrast, core).rows()),
         tuple(workspace.read("statistics", rows.PanelScore, core).rows()),
         tuple(workspace.read("freeze", Diagnostic, tasks).rows()),
