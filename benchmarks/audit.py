@@ -91,6 +91,7 @@ def _workspace(root: Path) -> Workspace:
         "score": {"families": families[:3],
                   "core": {"source": "rule", "context": "bench", "size": 20}},
         "statistics": {"stream": "blake3", "seed": 1, "bootstrap": 2_000, "sign_flips": 2_000},
+        "train": {"salt": "bench", "validation_bps": 2_000, "minimum_gap_bps": 500},
         "report": {"title": "Bench"},
     }  # fmt: skip
     (root / "params.yaml").write_text(json.dumps(parameters), encoding="utf-8")
@@ -99,15 +100,15 @@ def _workspace(root: Path) -> Workspace:
 
 def make(root: Path, copies: int) -> None:
     """All stages, without ledgers; prints cells, a task and the digest of some selection."""
-    from pipeline.audit.layout import Place
-    from pipeline.audit.rebuild import derive_answers
+    from pipeline.audit.rebuild import derive_stage
     from pipeline.freeze import stage as freeze
     from pipeline.parse import stage as parse
+    from pipeline.progress import silent
     from pipeline.release import stage as release
     from pipeline.score import stage as score
     from pipeline.statistics import stage as statistics
     from pipeline.tables import make_table, write_table
-    from schemas.execution import Response
+    from pipeline.train import stage as train
     from schemas.results import Selection
     from schemas.taskset import Task
 
@@ -125,12 +126,12 @@ def make(root: Path, copies: int) -> None:
         write_table(
             workspace.artifact("freeze", "tasks"), make_table(Task, rows, tasks.header.inputs)
         )
-    for slug in workspace.parameters.routes:
-        place = Place("execute", slug, Response)
-        write_table(place.path(workspace), derive_answers(workspace, place, None))
+    for place, table in derive_stage(workspace, "execute", {}, silent).tables.items():
+        write_table(place.path(workspace), table)
     parse.run(workspace)
     score.run(workspace)
     statistics.run(workspace)
+    train.run(workspace)
     digests = workspace.read("parse", Selection).digests
     print(len(digests), rows[len(rows) // 2].task_id, digests[len(digests) // 2])
 
