@@ -23,8 +23,8 @@ from benchmarks.measure import Race, main
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pipeline.execute.adapter import Request
-    from pipeline.execute.tally import Tally, Watch
+    from pipeline.asking.adapter import Request
+    from pipeline.asking.tally import Tally, Watch
 
 CELLS, MANY, CONCURRENCY = 4_000, 100_000, 32
 _BODY = json.dumps(
@@ -78,7 +78,7 @@ def _prepare() -> _Ready:
 
 
 def _requests(count: int) -> list[Request]:
-    from pipeline.execute.adapter import Request, request_digest
+    from pipeline.asking.adapter import Request, request_digest
 
     route = "1" * 64
     tasks = [f"{number:064x}" for number in range(count)]
@@ -116,11 +116,11 @@ def _ours(prepared: object) -> str:
 
 def _ask(url: str, cells: int, watch: Watch | None = None) -> list[bytes]:
     """Ask so many cells; the answers as the ledger holds them."""
-    from pipeline.execute.ledger import open_ledger
-    from pipeline.execute.line import Hosts, paid_job
-    from pipeline.execute.openai import OpenAiAdapter
-    from pipeline.execute.runner import run_jobs
-    from pipeline.execute.tally import unwatched
+    from pipeline.asking.ledger import open_ledger
+    from pipeline.asking.line import Hosts, paid_job
+    from pipeline.asking.openai import OpenAiAdapter
+    from pipeline.asking.runner import run_jobs
+    from pipeline.asking.tally import unwatched
     from schemas.parameters import OpenAiRoute
 
     route = {

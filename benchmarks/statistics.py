@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipeline.statistics import ScoreMatrix
+    from pipeline.inference import ScoreMatrix
 
 MODELS, TASKS, FAMILIES = 27, 534, 3
 REPLICATES, SIGN_ROWS = 50_000, 100_000
@@ -42,7 +42,7 @@ def make_matrix(models: int, count: int = TASKS) -> ScoreMatrix:
     """Random scores with differences between models, one cluster per task."""
     import numpy as np
 
-    from pipeline.statistics import ScoreMatrix
+    from pipeline.inference import ScoreMatrix
 
     rng = np.random.default_rng(SEED)
     skill = np.linspace(8500, 3500, models)[:, None]
@@ -58,7 +58,7 @@ def make_matrix(models: int, count: int = TASKS) -> ScoreMatrix:
 
 
 def run_ours(prepared: object, share: int = 1) -> str:
-    from pipeline.statistics import Settings, analyse
+    from pipeline.inference import Settings, analyse
 
     draws, signs = REPLICATES // share, SIGN_ROWS // share
     settings = Settings(seed=SEED, bootstrap_draws=draws, sign_draws=signs)

@@ -14,6 +14,7 @@ from tests.shared import ROOT
 
 SOURCES = sorted([*ROOT.glob("pipeline/**/*.py"), *ROOT.glob("schemas/**/*.py")])
 STAGES = {"release", "freeze", "execute", "parse", "score", "statistics", "train", "report"}
+FLOOR = {"asking", "inference", "showing"}
 ABOVE_STAGES = {"audit", "compare", "exchange"}
 COMMANDS = {"cli", "__main__"}
 HEAVY = {
@@ -95,6 +96,18 @@ RULES = {
     "what lies below the stages never imports one": lambda here, there: (
         here not in STAGES | ABOVE_STAGES | COMMANDS and there in STAGES
     ),
+    "the ground imports nothing of the floor above it": lambda here, there: (
+        here not in FLOOR | STAGES | ABOVE_STAGES | COMMANDS and there in FLOOR
+    ),
+    "inference knows no files": lambda here, there: (
+        here == "inference" and there in {"files", "tables", "workspace", *FLOOR}
+    ),
+    "showing knows nothing of asking and inference": lambda here, there: (
+        here == "showing" and there in FLOOR
+    ),
+    "asking knows nothing of inference": lambda here, there: (
+        here == "asking" and there == "inference"
+    ),
     "errors, files, identity, columns, tables, workspace: later ones import earlier ones": (
         lambda here, there: {here, there} <= set(ORDER) and ORDER.index(there) > ORDER.index(here)
     ),
@@ -138,6 +151,13 @@ def test_imports_run_one_way(path):
         ("pipeline.tables", "pipeline.freeze.maps"),
         ("pipeline.tags", "pipeline.release.bundle"),
         ("pipeline.score.stage", "pipeline.parse.reader"),
+        ("pipeline.asking.sealing", "pipeline.execute.routes"),
+        ("pipeline.inference.analysis", "pipeline.statistics.stage"),
+        ("pipeline.inference.analysis", "pipeline.tables"),
+        ("pipeline.showing.drawing", "pipeline.report.views"),
+        ("pipeline.showing.view", "pipeline.asking.tally"),
+        ("pipeline.asking.line", "pipeline.inference.exact"),
+        ("pipeline.identity", "pipeline.showing.view"),
         ("pipeline.score.stage", "pipeline.cli"),
         ("pipeline.score.stage", "pipeline.audit.cell"),
         ("pipeline.audit.cell", "pipeline.cli"),
@@ -158,6 +178,10 @@ def test_an_import_against_the_arrows_is_seen(module, imported):
         ("pipeline.score.stage", "pipeline.tables"),
         ("pipeline.score.stage", "pipeline.score.core"),
         ("pipeline.score.stage", "pipeline.answer"),
+        ("pipeline.execute.stage", "pipeline.asking.ledger"),
+        ("pipeline.statistics.stage", "pipeline.inference.analysis"),
+        ("pipeline.report.page", "pipeline.showing.drawing"),
+        ("pipeline.audit.views", "pipeline.showing.view"),
         ("pipeline.audit.cell", "pipeline.parse.reader"),
         ("pipeline.cli", "pipeline.audit.cell"),
         ("pipeline.__main__", "pipeline.cli"),
@@ -202,7 +226,7 @@ from .. import tables
 
 @pytest.mark.parametrize(
     "path",
-    [p for p in SOURCES if room_of(module_of(p)) not in STAGES | ABOVE_STAGES],
+    [p for p in SOURCES if room_of(module_of(p)) not in {"inference"} | STAGES | ABOVE_STAGES],
     ids=lambda path: path.relative_to(ROOT).as_posix(),
 )
 def test_what_is_no_stage_imports_nothing_heavy_at_once(path):

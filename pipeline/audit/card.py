@@ -180,9 +180,9 @@ def _said(entry: TableEntry) -> str:
 
 
 def _markdown(card: Card) -> str:
-    from pipeline.report.documents import markdown_text
-    from pipeline.report.numbers import score
-    from pipeline.report.views import Grid, View
+    from pipeline.showing.documents import markdown_text
+    from pipeline.showing.numbers import score
+    from pipeline.showing.view import Grid, View
 
     standings = tuple(
         (str(s.rank), str(s.group), s.label, score(s.score_microbps),

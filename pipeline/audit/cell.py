@@ -107,7 +107,7 @@ def release_step(workspace: Workspace) -> AuditStep:
 
 
 def _find(workspace: Workspace, slug: str, task_id: str) -> _Cell:
-    from pipeline.execute.adapter import request_digest
+    from pipeline.asking.adapter import request_digest
 
     if slug not in workspace.parameters.routes:
         known = ", ".join(workspace.parameters.routes)
@@ -187,7 +187,7 @@ def _prompt(workspace: Workspace, task: Task) -> AuditStep:
 
 
 def _request(cell: _Cell) -> AuditStep:
-    from pipeline.execute.adapter import request_digest
+    from pipeline.asking.adapter import request_digest
     from pipeline.execute.routes import find_route
 
     row = cell.selection.row

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from pipeline.asking.adapter import Adapter, Request
     from pipeline.audit.layout import Place
-    from pipeline.execute.adapter import Adapter, Request
     from pipeline.progress import Progress
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
@@ -127,8 +127,8 @@ def _execute(workspace: Workspace, stored: Mapping[Place, Table[Any]]) -> Derive
 
 def derive_answers(workspace: Workspace, place: Place, stored: Table[Any] | None) -> Table[Any]:
     """A route's table: the answers of today's tasks derived, those of earlier tasks as sealed."""
+    from pipeline.asking.runner import make_requests
     from pipeline.execute.routes import bind_route, find_route
-    from pipeline.execute.runner import make_requests
 
     tasks = workspace.read("freeze", Task)
     rows, digests = tasks.rows(), tasks.digests
@@ -145,7 +145,7 @@ def derive_answers(workspace: Workspace, place: Place, stored: Table[Any] | None
 
 
 async def _ask_all(adapter: Adapter, requests: list[Request]) -> list[Response]:
-    from pipeline.execute.adapter import response_of
+    from pipeline.asking.adapter import response_of
 
     return [response_of(request, await adapter.ask(request)) for request in requests]
 
@@ -176,7 +176,7 @@ def _earlier(stored: Table[Any] | None, digests: list[str], route_digest: str) -
     They are taken only where their request key is that of their task and route: a row that was
     put there by hand is no earlier answer.
     """
-    from pipeline.execute.adapter import request_digest
+    from pipeline.asking.adapter import request_digest
 
     today = set(digests)
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pipeline.report.views import Grid, View
+from pipeline.showing.view import Grid, View
 
 if TYPE_CHECKING:
     from pipeline.audit.card import Card

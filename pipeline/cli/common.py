@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from pipeline.report.views import View
+    from pipeline.showing.view import View
     from pipeline.workspace import StageSummary, Workspace
 
 __all__ = ["HERE", "Folder", "Json", "open_in_browser", "opened", "say", "show"]
@@ -52,6 +52,6 @@ def say(summary: StageSummary, as_json: bool) -> None:
 
 def show(view: View, as_json: bool) -> None:
     """Show a view."""
-    from pipeline.report.terminal import print_view
+    from pipeline.showing.terminal import print_view
 
     print_view(view, as_json)

@@ -108,7 +108,7 @@ def diff(
     """Compare two releases: ingredients, tasks, and which conclusions survive."""
     from pipeline.compare.releases import compare_named
     from pipeline.compare.views import changes_view
-    from pipeline.report.documents import markdown_text
+    from pipeline.showing.documents import markdown_text
 
     changes = compare_named(before, after, opened(workspace))
     view = changes_view(changes)

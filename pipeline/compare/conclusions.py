@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipeline.errors import ScoreError
 from pipeline.freeze.maps import summary
 from pipeline.identity import row_digest
-from pipeline.statistics.analysis import Settings, analyse
-from pipeline.statistics.matrix import ScoreMatrix
+from pipeline.inference.analysis import Settings, analyse
+from pipeline.inference.matrix import ScoreMatrix
 from schemas.results import CoreTask, Selection
 from schemas.taskset import PORTFOLIOS, Task
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipeline.compare.rescore import RescoredMap
-    from pipeline.statistics.results import Analysis, Standing
+    from pipeline.inference.results import Analysis, Standing
     from pipeline.workspace import Workspace
 
 __all__ = ["Answers", "ConclusionChanges", "ContrastChange", "Place", "StandingChange",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipeline.report.numbers import score
-from pipeline.report.views import Grid, View
+from pipeline.showing.numbers import score
+from pipeline.showing.view import Grid, View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pipeline.asking.replay import ANSWER_LIMIT
 from pipeline.errors import ExchangeError
-from pipeline.execute.replay import ANSWER_LIMIT
 from pipeline.files import parse_json, read_bytes, read_lines
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import Field
 
+from pipeline.asking.replay import ANSWER_LIMIT
 from pipeline.errors import ExchangeError, ReleaseError
-from pipeline.execute.replay import ANSWER_LIMIT
 from pipeline.files import hash_file, read_bytes, read_json
 from pipeline.release.dataset import (
     RELEASE,

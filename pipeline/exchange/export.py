@@ -14,7 +14,7 @@ from pipeline.errors import ExchangeError
 from pipeline.exchange.formats import Format, Kind
 from pipeline.files import replacing, write_bytes
 from pipeline.release.documents import canonical_text
-from pipeline.report.views import Grid, View
+from pipeline.showing.view import Grid, View
 from schemas.release import PublishedTask
 from schemas.results import CoreTask
 from schemas.taskset import LABELS, PORTFOLIOS, Family, Task

@@ -18,7 +18,7 @@ from pipeline.exchange.hub import HUB_PREFIX, fetch, parse_source
 from pipeline.exchange.tasksets import import_tasksets
 from pipeline.files import write_bytes
 from pipeline.progress import silent
-from pipeline.report.views import View
+from pipeline.showing.view import View
 from schemas.parameters import Parameters
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from fractions import Fraction
 
-    from pipeline.statistics import Analysis, Contrast, Interval, ScoreMatrix
+    from pipeline.inference import Analysis, Contrast, Interval, ScoreMatrix
     from schemas.parameters import StatisticsParameters
     from schemas.results import Coverage
 

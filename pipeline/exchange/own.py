@@ -218,7 +218,7 @@ def _score(
     The answers are one row of a matrix; the best of every task is the other, which is constant
     and so takes no part in any interval or test of the first. One hypothesis needs no Holm.
     """
-    from pipeline.statistics import ScoreMatrix, analyse
+    from pipeline.inference import ScoreMatrix, analyse
     from pipeline.statistics.stage import draw_settings
 
     matrix = ScoreMatrix.from_labels(

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pipeline.asking.replay import read_replay
 from pipeline.errors import ExchangeError, ReleaseError
 from pipeline.exchange.agreement import Agreement, Draws, Figure
 from pipeline.exchange.dataset import LEADERBOARD, PAIRS, model_slugs
 from pipeline.exchange.layout import OurResults, leaderboard_rows, pair_rows, release_analysis
-from pipeline.execute.replay import read_replay
 from pipeline.files import read_json
+from pipeline.inference import analyse
 from pipeline.progress import silent
 from pipeline.release.dataset import RELEASE, check_file, read_manifest, read_objects
-from pipeline.report.views import Grid, View
-from pipeline.statistics import analyse
+from pipeline.showing.view import Grid, View
 from pipeline.statistics.stage import core_scores, draw_settings
 from schemas.parameters import PublishedRelease, ReplayRoute
 from schemas.results import Coverage, Score, Selection, Standing

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pipeline.report.numbers import bps, p_value, score
-from pipeline.report.views import Grid, View
+from pipeline.showing.numbers import bps, p_value, score
+from pipeline.showing.view import Grid, View
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import StoppedError, UsageError
-from pipeline.view import Grid, View
+from pipeline.showing.view import Grid, View
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rich.table import Table
 
+    from pipeline.asking.tally import Tally
     from pipeline.execute.stage import Filled, Wish
-    from pipeline.execute.tally import Tally
 
 __all__ = ["filled_view", "live_board", "wanted", "watched_exit"]
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
+from pipeline.asking.budget import in_micros, usd
+from pipeline.asking.openai import OpenAiAdapter, most_micros
+from pipeline.asking.outcomes import judge
+from pipeline.asking.runner import make_requests
 from pipeline.errors import ExecuteError, FlavourbenchError, UsageError
-from pipeline.execute.budget import in_micros, usd
-from pipeline.execute.openai import OpenAiAdapter, most_micros
-from pipeline.execute.outcomes import judge
 from pipeline.execute.overview import stored_keys
 from pipeline.execute.routes import find_route
-from pipeline.execute.runner import make_requests
 from pipeline.execute.stage import Wish, fill
 from pipeline.files import parse_json
-from pipeline.view import Grid, View
+from pipeline.showing.view import Grid, View
 from schemas.endpoint import Prices
 from schemas.parameters import OpenAiRoute
 from schemas.taskset import Task
@@ -25,7 +25,7 @@ from schemas.taskset import Task
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipeline.execute.adapter import Request
+    from pipeline.asking.adapter import Request
     from pipeline.workspace import Workspace
 
 __all__ = ["Check", "check_routes", "checks_view"]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from pipeline.asking.store import peek_keys
 from pipeline.execute.routes import find_route
-from pipeline.execute.store import peek_keys
+from pipeline.showing.view import Grid, View
 from pipeline.tables import read_table
-from pipeline.view import Grid, View
 from schemas.execution import Response
 from schemas.parameters import OpenAiRoute, PolicyRoute
 from schemas.taskset import Task
 
 if TYPE_CHECKING:
-    from pipeline.execute.routes import BoundRoute
+    from pipeline.asking.routes import BoundRoute
     from pipeline.workspace import Workspace
 
 __all__ = ["StoredKeys", "routes_view", "stored_keys"]

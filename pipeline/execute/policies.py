@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.execute.adapter import Reply
+from pipeline.asking.adapter import Reply
 from pipeline.identity import digest
 from schemas.execution import Outcome
 from schemas.parameters import Policy
@@ -17,7 +17,7 @@ from schemas.taskset import LABELS, PORTFOLIOS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from pipeline.execute.adapter import Request
+    from pipeline.asking.adapter import Request
     from schemas.parameters import PolicyRoute
     from schemas.taskset import Task
 

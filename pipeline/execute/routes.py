@@ -9,13 +9,14 @@ rank, where a file lies, a secret, a price or a limit.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pipeline.answer import answer_rule_digest
+from pipeline.asking.openai import OpenAiAdapter
+from pipeline.asking.replay import ReplayAdapter, read_replay
+from pipeline.asking.routes import BoundRoute
 from pipeline.errors import UsageError
-from pipeline.execute.openai import OpenAiAdapter
 from pipeline.execute.policies import REVISIONS, PolicyAdapter, count_dishes
-from pipeline.execute.replay import ReplayAdapter, read_replay
 from pipeline.identity import canonical_bytes, digest
 from pipeline.starter import dishes_digest, read_dishes
 from schemas.parameters import OpenAiRoute, PolicyRoute
@@ -24,21 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pipeline.execute.adapter import Adapter
+    from pipeline.asking.adapter import Adapter
     from schemas.parameters import ReplayRoute, Route
     from schemas.record import IdentityValue
     from schemas.taskset import Task
 
-__all__ = ["BoundRoute", "bind_route", "find_route", "route_identity"]
-
-
-class BoundRoute(NamedTuple):
-    """A route with its identity: the canonical document and its digest (hex)."""
-
-    slug: str
-    route: PolicyRoute | ReplayRoute | OpenAiRoute
-    document: str
-    digest: str
+__all__ = ["bind_route", "find_route", "route_identity"]
 
 
 def find_route(routes: Mapping[str, Route], slug: str) -> BoundRoute:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
+from pipeline.asking.ledger import open_ledger
+from pipeline.asking.line import Hosts, paid_job
+from pipeline.asking.openai import OpenAiAdapter
+from pipeline.asking.runner import Job, make_requests, plain_job, run_jobs
+from pipeline.asking.sealing import hydrate, seal
+from pipeline.asking.tally import Tally, unwatched
 from pipeline.errors import ExecuteError, FlavourbenchError, ProviderError
-from pipeline.execute.ledger import open_ledger
-from pipeline.execute.line import Hosts, paid_job
-from pipeline.execute.openai import OpenAiAdapter
 from pipeline.execute.routes import bind_route, find_route
-from pipeline.execute.runner import Job, make_requests, plain_job, run_jobs
-from pipeline.execute.sealing import hydrate, seal
-from pipeline.execute.tally import Tally, unwatched
 from pipeline.files import read_bytes
 from pipeline.workspace import StageSummary
 from schemas.taskset import Task
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pipeline.execute.ledger import Ledger
-    from pipeline.execute.routes import BoundRoute
-    from pipeline.execute.tally import Watch
+    from pipeline.asking.ledger import Ledger
+    from pipeline.asking.routes import BoundRoute
+    from pipeline.asking.tally import Watch
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
 

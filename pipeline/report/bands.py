@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.report.terminal import visible
-from pipeline.report.views import Grid, leaderboard_view
+from pipeline.report.views import leaderboard_view
+from pipeline.showing.terminal import visible
+from pipeline.showing.view import Grid
 
 if TYPE_CHECKING:
-    from pipeline.report.views import Results, View
+    from pipeline.report.views import Results
+    from pipeline.showing.view import View
     from schemas.parameters import Parameters
 
 __all__ = ["bands_grid", "drawn_leaderboard"]

@@ -1,46 +1,19 @@
-"""The leaderboard as Markdown, CSV and JSON. Text from elsewhere is made inert in each."""
+"""The leaderboard as CSV and JSON, and the numbers that `dvc metrics diff` compares."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pipeline.report.numbers import fixed, score
-from pipeline.report.terminal import visible
 from pipeline.report.views import leaderboard_document
+from pipeline.showing.documents import csv_lines, safe_cell
+from pipeline.showing.numbers import fixed, score
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from pipeline.report.views import Results
 
-    from pipeline.report.views import Grid, Results, View
-
-__all__ = [
-    "csv_lines",
-    "csv_text",
-    "json_text",
-    "markdown_text",
-    "metrics_text",
-    "pipe_table",
-    "restore_cell",
-    "safe_cell",
-]
-
-_FORMULA_START = ("=", "+", "-", "@", "\t", "\r")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&:])")
-
-
-def markdown_text(view: View) -> str:
-    """A view as Markdown, its tables as pipe tables."""
-    parts = [f"# {_inert(view.title)}"]
-    for grid in view.grids:
-        heading = [f"## {_inert(grid.title)}"] if grid.title else []
-        parts.append("\n\n".join([*heading, pipe_table(grid)]))
-    parts.append("\n".join(f"- {_inert(note)}" for note in view.notes))
-    return "\n\n".join(parts) + "\n"
+__all__ = ["csv_text", "json_text", "metrics_text"]
 
 
 def csv_text(results: Results) -> str:
@@ -107,38 +80,6 @@ def metrics_text(results: Results) -> str:
         },
     }
     return json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-
-
-def safe_cell(text: str) -> str:
-    """A text cell that a spreadsheet shows as text; `restore_cell` gives the text back."""
-    return f"'{text}" if text.startswith((*_FORMULA_START, "'")) else text
-
-
-def restore_cell(cell: str) -> str:
-    """The text that `safe_cell` made safe."""
-    return cell.removeprefix("'")
-
-
-def csv_lines(lines: Sequence[Sequence[str]]) -> str:
-    """Lines of cells as CSV."""
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    return text.getvalue()
-
-
-def pipe_table(grid: Grid) -> str:
-    """A table of Markdown, its text inert."""
-    ruler = ["---:" if i in grid.numeric else ":---" for i in range(len(grid.headings))]
-    rows = [grid.headings, ruler, *grid.rows]
-    return "\n".join(
-        "| " + " | ".join(cell if row is ruler else _inert(cell) for cell in row) + " |"
-        for row in rows
-    )
-
-
-def _inert(text: str) -> str:
-    """Text that Markdown shows as it is."""
-    return _MARKDOWN.sub(r"\\\1", visible(text))
 
 
 def _without_slug(row: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipeline.report.drawing import (
+from pipeline.report.profiles import (
+    difficulty_figure,
+    families_figure,
+    panels_figure,
+    unparseable_figure,
+)
+from pipeline.showing.drawing import (
     COLORS,
     STEP,
     WIDTH,
@@ -16,14 +22,8 @@ from pipeline.report.drawing import (
     routes_axis,
     score_axis,
 )
-from pipeline.report.numbers import p_value, score
-from pipeline.report.profiles import (
-    difficulty_figure,
-    families_figure,
-    panels_figure,
-    unparseable_figure,
-)
-from pipeline.report.views import Grid
+from pipeline.showing.numbers import p_value, score
+from pipeline.showing.view import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,18 +12,18 @@ import hashlib
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.report.drawing import themed
 from pipeline.report.evidence import embedded_json, evidence
-from pipeline.report.numbers import bps, cost, p_value, score
-from pipeline.report.terminal import visible
 from pipeline.report.views import diagnostics_grid, leaderboard_view
+from pipeline.showing.drawing import themed
+from pipeline.showing.numbers import bps, cost, p_value, score
+from pipeline.showing.terminal import visible
 from schemas.taskset import LABELS, PORTFOLIOS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipeline.report.drawing import Figure
     from pipeline.report.sources import Sources
+    from pipeline.showing.drawing import Figure
     from schemas.results import Standing
     from schemas.taskset import Task
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipeline.report.drawing import (
+from pipeline.showing.drawing import (
     COLORS,
     STEP,
     WIDTH,
@@ -17,8 +17,8 @@ from pipeline.report.drawing import (
     score_axis,
     short,
 )
-from pipeline.report.numbers import bps, score
-from pipeline.report.views import Grid
+from pipeline.showing.numbers import bps, score
+from pipeline.showing.view import Grid
 from schemas.results import Reason
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import ReportError, UsageError
-from pipeline.report.numbers import bps, fixed, p_value, score
-from pipeline.view import Grid, View
+from pipeline.showing.numbers import bps, fixed, p_value, score
+from pipeline.showing.view import Grid, View
 from pipeline.workspace import release_name
 from schemas import results as rows
 from schemas.release import CORE_CATEGORIES, CUISINES, UNIVERSAL, Ingredient, Release
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from schemas.parameters import Parameters
 
 __all__ = [
-    "Grid",
     "Results",
-    "View",
     "find_task",
     "leaderboard_view",
     "read_results",

@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import StatisticsError
+from pipeline.inference.analysis import Settings, analyse
+from pipeline.inference.matrix import ScoreMatrix
 from pipeline.progress import silent
-from pipeline.statistics.analysis import Settings, analyse
-from pipeline.statistics.matrix import ScoreMatrix
 from pipeline.tables import make_table
 from pipeline.workspace import StageSummary
 from schemas import results as rows
@@ -21,8 +21,8 @@ from schemas.taskset import Task, TaskSet
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pipeline.inference.results import Analysis, Contrasts
     from pipeline.progress import Progress
-    from pipeline.statistics.results import Analysis, Contrasts
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
     from schemas.parameters import StatisticsParameters

@@ -7,7 +7,7 @@ from pathlib import Path
 from pipeline.exchange.dataset import LEADERBOARD, MANIFEST, MODELS, PAIRS
 from pipeline.exchange.importing import import_published
 from pipeline.exchange.layout import OurResults, leaderboard_rows, pair_rows, release_analysis
-from pipeline.statistics import analyse
+from pipeline.inference import analyse
 from pipeline.statistics.stage import core_scores, draw_settings
 from pipeline.workspace import open_workspace
 from schemas.results import Coverage

@@ -12,7 +12,8 @@ import os
 import sys
 
 from pipeline.__main__ import main
-from pipeline.execute import runner, stage
+from pipeline.asking import runner
+from pipeline.execute import stage
 from tests.execute.small import answer_to
 
 

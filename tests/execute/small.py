@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pipeline.asking.adapter import Reply, Request, request_digest
+from pipeline.asking.ledger import open_ledger
 from pipeline.errors import ProviderError
-from pipeline.execute.adapter import Reply, Request, request_digest
-from pipeline.execute.ledger import open_ledger
 from pipeline.tables import make_table, read_table, write_table
 from pipeline.workspace import Workspace
 from schemas.execution import Outcome, Response

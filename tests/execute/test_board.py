@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
+from pipeline.asking.tally import Tally
 from pipeline.execute import board
-from pipeline.execute.tally import Tally
 
 
 def tallies():

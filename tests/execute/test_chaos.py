@@ -8,8 +8,8 @@ import random
 import signal
 from collections import Counter
 
+from pipeline.asking.ledger import open_ledger
 from pipeline.execute import stage
-from pipeline.execute.ledger import open_ledger
 from pipeline.tables import read_table
 from schemas.execution import Response
 from tests.execute.provider import Act, Provider, completion, good, reply

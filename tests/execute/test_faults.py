@@ -10,9 +10,9 @@ import pytest
 import trustme
 
 from pipeline.answer import answer_text
+from pipeline.asking.openai import BODY_LIMIT
 from pipeline.errors import ProviderError
 from pipeline.execute import stage
-from pipeline.execute.openai import BODY_LIMIT
 from schemas.execution import Outcome, Rule
 from tests.execute.provider import MODEL, Act, Provider, completion, good, reply
 from tests.execute.small import attempts_of, make_workspace, openai_route

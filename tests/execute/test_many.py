@@ -11,10 +11,11 @@ from contextlib import contextmanager
 
 import pytest
 
+from pipeline.asking import line
+from pipeline.asking.ledger import open_ledger
+from pipeline.asking.sealing import attempts_path
 from pipeline.errors import ExecuteError, ProviderError, TableError
-from pipeline.execute import line, stage
-from pipeline.execute.ledger import open_ledger
-from pipeline.execute.sealing import attempts_path
+from pipeline.execute import stage
 from pipeline.parse import stage as parse
 from pipeline.tables import read_table
 from schemas.execution import Attempt, Response

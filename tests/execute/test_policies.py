@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.execute.adapter import Request
+from pipeline.asking.adapter import Request
 from pipeline.execute.policies import REVISIONS, PolicyAdapter, count_dishes
 from pipeline.parse.reader import read_selection
 from schemas.execution import Outcome

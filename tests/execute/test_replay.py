@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.asking.adapter import Reply
+from pipeline.asking.replay import ReplayAdapter, ReplayLine, read_replay
 from pipeline.errors import ExecuteError
 from pipeline.execute import stage
-from pipeline.execute.adapter import Reply
-from pipeline.execute.replay import ReplayAdapter, ReplayLine, read_replay
 from schemas.execution import Outcome
 from schemas.parameters import ReplayRoute
 from tests.execute.small import make_request, make_tasks, make_workspace, run_cli, sealed_rows

@@ -6,10 +6,10 @@ import json
 import pytest
 
 from pipeline.answer import answer_rule_digest
+from pipeline.asking.replay import ReplayAdapter
 from pipeline.errors import FlavourbenchError, ReleaseError, UsageError
 from pipeline.execute import policies, routes
 from pipeline.execute.policies import PolicyAdapter
-from pipeline.execute.replay import ReplayAdapter
 from pipeline.execute.routes import bind_route, find_route, route_identity
 from pipeline.identity import digest
 from pipeline.starter import VERSIONS, Dish, dishes_digest

@@ -9,10 +9,10 @@ from urllib.parse import quote
 import pyarrow.parquet
 import pytest
 
+from pipeline.asking.secrets import Secrets, read_headers
 from pipeline.errors import ExecuteError
 from pipeline.execute import stage
 from pipeline.execute.routes import find_route
-from pipeline.execute.secrets import Secrets, read_headers
 from pipeline.tables import make_table, write_table
 from pipeline.workspace import owner_document
 from schemas.execution import Response

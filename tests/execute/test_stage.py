@@ -8,9 +8,10 @@ import stat
 
 import pytest
 
+from pipeline.asking import runner
+from pipeline.asking.ledger import open_ledger
 from pipeline.errors import ExecuteError, ProviderError, StoppedError, TableError, UsageError
-from pipeline.execute import runner, stage
-from pipeline.execute.ledger import open_ledger
+from pipeline.execute import stage
 from pipeline.identity import digest, row_digest
 from pipeline.tables import make_table, read_header, read_table, write_table
 from pipeline.workspace import owner_document

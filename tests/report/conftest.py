@@ -13,8 +13,8 @@ from tests.report.hostile import hostile_workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipeline.report.drawing import Figure
     from pipeline.report.sources import Sources
+    from pipeline.showing.drawing import Figure
     from pipeline.workspace import Workspace
 
 

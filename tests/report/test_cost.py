@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.report.numbers import cost
+from pipeline.showing.numbers import cost
 from schemas.results import Usage
 
 

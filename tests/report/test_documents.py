@@ -13,17 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.report.documents import (
-    csv_text,
-    json_text,
-    markdown_text,
-    metrics_text,
-    restore_cell,
-    safe_cell,
-)
-from pipeline.report.numbers import bps, fixed, p_value, score
-from pipeline.report.terminal import visible
+from pipeline.report.documents import csv_text, json_text, metrics_text
 from pipeline.report.views import leaderboard_view, read_results, release_view, task_view
+from pipeline.showing.documents import markdown_text, restore_cell, safe_cell
+from pipeline.showing.numbers import bps, fixed, p_value, score
+from pipeline.showing.terminal import visible
 from schemas.results import Chance, Standing
 from tests.mini import mini_workspace, run_stages
 

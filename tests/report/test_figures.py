@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.report.drawing import COLORS, PAPER, Figure, picture, route_label, themed
 from pipeline.report.figures import figures, pairs_grid
+from pipeline.showing.drawing import COLORS, PAPER, Figure, picture, route_label, themed
 from schemas.results import Coverage, PanelScore, Standing
 from tests.report.many import more_routes
 from tests.shared import ROOT
 
 if TYPE_CHECKING:
-    from pipeline.report.views import Grid
+    from pipeline.showing.view import Grid
     from tests.report.conftest import Run
 
 
@@ -146,7 +146,7 @@ _DRAW = """
 import hashlib, sys
 from pathlib import Path
 from pipeline.report.figures import figures
-from pipeline.report.drawing import picture
+from pipeline.showing.drawing import picture
 from pipeline.report.sources import read_sources
 from pipeline.workspace import open_workspace
 for figure in figures(read_sources(open_workspace(Path(sys.argv[1])))):

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.report.documents import restore_cell
-from pipeline.report.paper import latex_table, latex_text, paper_files
+from pipeline.report.paper import paper_files
+from pipeline.showing.documents import restore_cell
+from pipeline.showing.latex import latex_table, latex_text
 
 if TYPE_CHECKING:
     from tests.report.conftest import Run

@@ -1,0 +1,124 @@
+"""Replays answers from a JSON Lines file that is bound by its SHA-256.
+
+One object a line: `task_id`, `answer` (text, or null where there was none), and optionally
+`outcome` (`ok` by default) and `published`, by which a published response goes and what it was
+scored. The file must answer every frozen task once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from pipeline.asking.adapter import Reply
+from pipeline.errors import ExecuteError
+from pipeline.files import parse_json, read_bytes
+from schemas.execution import Outcome
+from schemas.record import Digest, Record
+from schemas.release import Label, Name
+from schemas.taskset import Bps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from pipeline.asking.adapter import Request
+    from schemas.parameters import ReplayRoute
+
+__all__ = ["ANSWER_LIMIT", "PublishedCell", "ReplayAdapter", "ReplayLine", "read_replay"]
+
+_FILE_LIMIT = 2**30
+ANSWER_LIMIT = 2**20
+
+
+class PublishedCell(Record):
+    """A published response: its own hash, and the selection and score it was given, if any."""
+
+    artifact_sha256: Digest
+    selection: Label | None
+    score_bps: Bps | None
+
+
+class ReplayLine(Record):
+    """One line of a replay file."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    task_id: Name
+    answer: Annotated[str, Field(max_length=ANSWER_LIMIT)] | None
+    outcome: Outcome = Outcome.OK
+    published: PublishedCell | None = None
+
+
+class ReplayAdapter:
+    """Answers with what a file holds."""
+
+    costs_money = False
+
+    def __init__(self, lines: Mapping[str, ReplayLine]) -> None:
+        self._lines = lines
+
+    async def ask(self, request: Request) -> Reply:
+        """The recorded answer, as UTF-8 text."""
+        line = self._lines[request.task_id]
+        outcome = (
+            Outcome.FAILED if line.answer is None and line.outcome is Outcome.OK else line.outcome
+        )
+        return Reply(outcome, "text", (line.answer or "").encode("utf-8"))
+
+
+def read_replay(path: Path, route: ReplayRoute, task_ids: Iterable[str]) -> dict[str, ReplayLine]:
+    """Lines of a replay file by task id.
+
+    Raises
+    ------
+    ExecuteError
+        The file is missing or unsafe, has another SHA-256 than the route says, holds a line that
+        is no strict JSON object of the right shape, or has duplicate, unknown or missing tasks.
+    """
+    data = read_bytes(path, _FILE_LIMIT, ExecuteError)
+    found = hashlib.sha256(data).hexdigest()
+    if found != route.sha256:
+        raise ExecuteError(
+            f"sha256 {route.sha256}",
+            found,
+            str(path),
+            "If this is the file you mean, set that sha256.",
+        )
+    wanted = set(task_ids)
+    lines: dict[str, ReplayLine] = {}
+    for number, text in enumerate(data.split(b"\n"), start=1):
+        if text.strip():
+            line = _line(text, f"{path}, line {number}")
+            if line.task_id in lines or line.task_id not in wanted:
+                what = "twice" if line.task_id in lines else "which is no frozen task"
+                raise ExecuteError(
+                    "every frozen task once",
+                    f"{line.task_id}, {what}",
+                    f"{path}, line {number}",
+                    "Mend the replay file.",
+                )
+            lines[line.task_id] = line
+    missing = sorted(wanted - set(lines))
+    if missing:
+        raise ExecuteError(
+            "every frozen task once",
+            f"{len(missing)} missing, first {missing[0]}",
+            str(path),
+            'Add a line for each; one without an answer is {"task_id": …, "answer": null}.',
+        )
+    return lines
+
+
+def _line(text: bytes, where: str) -> ReplayLine:
+    value = parse_json(text, where, ExecuteError)
+    try:
+        return ReplayLine.model_validate(value, strict=False)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "line"
+        raise ExecuteError(
+            first["msg"], repr(first["input"]), f"{where}, {field}", "Mend the replay file."
+        ) from problem

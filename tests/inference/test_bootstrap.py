@@ -1,0 +1,168 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pipeline.inference import bootstrap, fans, intervals
+from pipeline.inference.exact import LOWER, UPPER, common_weights
+from pipeline.inference.streams import Blake3Stream, Pcg64Stream
+from tests.inference import reference
+from tests.inference.conftest import make_matrix
+
+DRAWS = 700
+
+
+def plain_scores(matrix, stream, draws):
+    sizes = matrix.cluster_family_sizes()
+    replicates = [
+        row for page in stream.bootstrap(sizes, draws, "scores") for row in page.draw().tolist()
+    ]
+    counts = [[int(c) for c in row] for row in replicates]
+    return reference.resampled_scores(
+        matrix.rows_bps.tolist(), matrix.family.tolist(), matrix.cluster.tolist(), counts
+    )
+
+
+@pytest.fixture(scope="module")
+def resampled(mixed):
+    return bootstrap.resampled_scores(mixed, Blake3Stream(4), "scores", draws=DRAWS, block=500)
+
+
+@pytest.mark.parametrize("stream", [Blake3Stream(4), Pcg64Stream(4)])
+def test_scores_are_those_of_plain_loops(mixed, stream):
+    found = bootstrap.resampled_scores(mixed, stream, "scores", draws=DRAWS, block=500)
+    for row, expected in zip(found, plain_scores(mixed, stream, DRAWS), strict=True):
+        # The float64 quotient may round to the neighbouring 10^-9 of a basis point.
+        assert max(abs(int(a) - 10**9 * b) for a, b in zip(row, expected, strict=True)) < 1.01
+
+
+def test_score_of_one_replicate_by_hand():
+    # Families a (tasks 0, 1) and b (task 2); clusters are {0, 2} and {1}.
+    matrix = make_matrix([[100, 200, 50], [0, 0, 7]], "aab", clusters="xyx")
+    counts = np.array([[2, 0], [1, 1]], dtype=np.float32)
+
+    class Fixed:
+        shared = True
+
+        def bootstrap(self, sizes, draws, role):
+            yield (
+                Blake3Stream(0)
+                .bootstrap(sizes, draws, role)
+                .__next__()
+                ._replace(draw=lambda: counts)
+            )
+
+    found = bootstrap.resampled_scores(matrix, Fixed(), "scores", draws=2, block=1)
+    # Cluster x twice: a = 100, b = 50. Each once: a = 150, b = 50.
+    assert found[0].tolist() == [75 * 10**9, 100 * 10**9]
+    assert found[1].tolist() == [3_500_000_000, 3_500_000_000]
+
+
+@pytest.mark.parametrize(("block", "threads"), [(1, 1), (7, 2), (10_000, 3)])
+def test_block_and_threads_change_nothing(mixed, resampled, block, threads):
+    again = bootstrap.resampled_scores(
+        mixed, Blake3Stream(4), "scores", draws=DRAWS, block=block, threads=threads
+    )
+    assert np.array_equal(again, resampled)
+    ranks = bootstrap.rank_intervals(resampled[:4], block=block, threads=threads)
+    assert ranks == bootstrap.rank_intervals(resampled[:4], block=DRAWS, threads=1)
+
+
+def test_sums_beyond_float32_stay_exact():
+    # 3000 clusters of 10000 points are beyond 2^24, so float32 would round.
+    scores = np.array([[9999] * 2999 + [9998], [10_000] * 3000])
+    matrix = make_matrix(scores, "a" * 3000)
+    found = bootstrap.resampled_scores(matrix, Blake3Stream(1), "scores", draws=20, block=20)
+    assert set(found[1].tolist()) == {10_000 * 10**9}
+    lost = [9999 * 10**9 - int(value) for value in found[0]]
+    assert all(abs(round(x * 3000 / 10**9) - x * 3000 / 10**9) < 1e-3 for x in lost)
+    assert set(lost) != {0}
+
+
+def test_spread_is_the_plain_one(mixed, resampled):
+    weights = common_weights(mixed.family_sizes)
+    totals = mixed.scores_bps @ weights.per_family[mixed.family]
+    scores = [Fraction(int(total), weights.denominator) for total in totals]
+    spread = bootstrap.score_spread(resampled[:4], scores)
+    values = [[int(v) for v in row] for row in resampled[:4]]
+    for m in range(4):
+        assert spread.se_nanobps[m] == pytest.approx(reference.variance(values[m]) ** 0.5, abs=0.6)
+        assert spread.pointwise_nanobps[m] == (
+            round(reference.quantile(values[m], LOWER)),
+            round(reference.quantile(values[m], UPPER)),
+        )
+    largest = [
+        max(abs(values[m][b] / 1e9 - scores[m]) / spread.se_nanobps[m] * 1e9 for m in range(4))
+        for b in range(DRAWS)
+    ]
+    critical = reference.quantile(largest, Fraction(19, 20))
+    assert spread.critical_nano / 1e9 == pytest.approx(float(critical), abs=1e-8)
+    for m in range(4):
+        half = critical * spread.se_nanobps[m]
+        lower, upper = spread.simultaneous_nanobps[m]
+        assert lower == pytest.approx(float(scores[m] * 10**9 - half), abs=50)
+        assert upper == pytest.approx(float(scores[m] * 10**9 + half), abs=50)
+
+
+def test_a_model_that_never_varies_has_its_score_as_its_interval():
+    matrix = make_matrix([[500] * 6, [0, 1, 2, 3, 4, 5]], "aaabbb")
+    found = bootstrap.resampled_scores(matrix, Blake3Stream(1), "scores", draws=50, block=50)
+    spread = bootstrap.score_spread(found[:2], [Fraction(500), Fraction(5, 2)])
+    assert spread.se_nanobps[0] == 0
+    assert spread.pointwise_nanobps[0] == spread.simultaneous_nanobps[0] == (5 * 10**11,) * 2
+    assert spread.critical_nano > 0
+
+
+def test_rank_intervals_are_the_plain_ones(resampled):
+    values = [[int(v) for v in row] for row in resampled[:4]]
+    ranks = [reference.ranks([values[m][b] for m in range(4)]) for b in range(DRAWS)]
+    found = bootstrap.rank_intervals(resampled[:4], block=64)
+    for m in range(4):
+        held = [row[m] for row in ranks]
+        lower, upper = reference.quantile(held, LOWER), reference.quantile(held, UPPER)
+        assert found[m] == (lower.__floor__(), upper.__ceil__())
+    assert any(lower != upper for lower, upper in found)
+
+
+def test_rank_intervals_round_outwards_and_break_ties_by_model_order():
+    # Model 1 wins once in 41 replicates: the 2.5% quantile of its ranks lies between 1 and 2.
+    scores = np.array([[5] * 41, [5] * 40 + [6], [1] * 41])
+    scores_of_40 = scores[:, 1:]
+    assert bootstrap.rank_intervals(scores, block=8)[1] == (2, 2)
+    assert bootstrap.rank_intervals(scores_of_40, block=8)[1] == (1, 2)
+    assert bootstrap.rank_intervals(scores_of_40, block=8)[0] == (1, 2)
+    assert bootstrap.rank_intervals(scores, block=8)[2] == (3, 3)
+
+
+@pytest.mark.parametrize("draws", [2, 41, 4096, 4097, 9000])
+def test_contrast_intervals_are_the_plain_ones(draws):
+    rng = np.random.default_rng(draws)
+    rows = rng.normal(0, 1e12, size=(4, draws)).astype(np.int64)
+    rows[3] = rows[2] + (np.arange(draws) % 3)  # differences with many ties
+    chosen = (*fans.pair_fans(3), fans.Fan(3, 0, 3, hub_is_left=False))
+    found = intervals.contrast_intervals(rows, chosen, threads=2)
+    left, right = fans.fan_rows(chosen)
+    assert list(zip(left.tolist(), right.tolist(), strict=True)) == [
+        (0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3),
+    ]  # fmt: skip
+    for place, (i, j) in enumerate(zip(left, right, strict=True)):
+        gaps = [int(v) for v in rows[i] - rows[j]]
+        assert found[0, place] == round(reference.quantile(gaps, LOWER))
+        assert found[1, place] == round(reference.quantile(gaps, UPPER))
+
+
+def test_a_misleading_sample_costs_time_and_no_exactness():
+    # The first values, which the sample is taken from, are all below the others.
+    values = np.arange(9000)
+    rows = np.stack([values, np.zeros_like(values), -values])
+    found = intervals.contrast_intervals(rows, [fans.Fan(1, 0, 3, hub_is_left=False)])
+    assert found[:, 0].tolist() == [225, 8774]
+    assert found[:, 2].tolist() == [-8774, -225]
+
+
+def test_many_tied_models_keep_their_order():
+    # A sort that is not stable shows only with more models than its insertion-sorted base case.
+    scores = np.repeat(np.arange(2)[:, None], 100, axis=0).reshape(200, 1) * np.ones(5, dtype=int)
+    found = bootstrap.rank_intervals(scores, block=5)
+    assert [lower for lower, _ in found] == [*range(101, 201), *range(1, 101)]
+    assert all(lower == upper for lower, upper in found)
