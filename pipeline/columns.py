@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["row_digests"]
 
+_NONE = "null"
 _encode_nested = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False, check_circular=False
 ).encode
@@ -36,7 +37,11 @@ def row_digests(model: type[Row], data: pa.Table) -> list[str]:
     IdentityError
         An integer is beyond 2^53 - 1.
     """
-    names = sorted(model.columns())
+    names = sorted(
+        name
+        for name in model.columns()
+        if name not in model.later or data.column(name).null_count < data.num_rows
+    )
     _check_integers(data, names)
     hashed = model.bytes_columns()
     columns = []
@@ -46,10 +51,22 @@ def row_digests(model: type[Row], data: pa.Table) -> list[str]:
             values = [digest_bytes("bytes", value) for value in values]
         columns.append(_canonical_column(values))
     fields = ",".join(f"{encode_basestring(name)}:%s" for name in names)
-    return [
-        digest_bytes(model.kind, (f"{{{fields}}}" % row).encode("utf-8"))
-        for row in zip(*columns, strict=True)
-    ]
+    rows = zip(*columns, strict=True)
+    if model.later.keys() & set(names):
+        texts = (_without_absent(model, names, row) for row in rows)
+    else:
+        texts = (f"{{{fields}}}" % row for row in rows)
+    return [digest_bytes(model.kind, text.encode("utf-8")) for text in texts]
+
+
+def _without_absent(model: type[Row], names: list[str], row: tuple[str, ...]) -> str:
+    """A row's canonical JSON; a later field that is none leaves it."""
+    parts = (
+        f"{encode_basestring(name)}:{value}"
+        for name, value in zip(names, row, strict=True)
+        if name not in model.later or value != _NONE
+    )
+    return f"{{{','.join(parts)}}}"
 
 
 def _canonical_column(values: list[Any]) -> list[str]:

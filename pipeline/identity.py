@@ -94,7 +94,7 @@ def digest_bytes(kind: str, data: bytes) -> str:
 
 
 def row_identity(row: Row) -> dict[str, IdentityValue]:
-    """The identity fields of a row: all its fields, bytes as their digest."""
+    """The identity fields of a row: all but later fields that are none, bytes as their digest."""
     return _identity_of(type(row), row.model_dump(mode="python"))
 
 
@@ -277,6 +277,7 @@ def _identity_of(model: type[Row], values: Mapping[str, Any]) -> dict[str, Ident
     return {
         name: digest_bytes("bytes", values[name]) if name in hashed else values[name]
         for name in model.columns()
+        if name not in model.later or values[name] is not None
     }
 
 

@@ -4,6 +4,9 @@ A file's schema metadata hold, under the key ``flavourbench``, one JSON object: 
 contract, rows, root, and the roots of the tables that it was made from (`inputs`); `about` holds
 documents whose digests stand in the rows. The bytes may change with the writer's version; the
 root does not.
+
+A file is written under the oldest contract that can hold its rows, and read under any that is not
+newer than the code: fields that came later are none in older rows, which keep their digests.
 """
 
 from __future__ import annotations
@@ -147,7 +150,7 @@ def make_table(
     digests = row_digests(model, data)
     data = data.add_column(0, model.arrow_schema().field(0), pa.array(digests, pa.string()))
     root = table_root(model.kind, digests)
-    shape = (model.table, model.kind, model.contract)
+    shape = (model.table, model.kind, _contract_of(model, data))
     sources, documents = (dict(sorted((given or {}).items())) for given in (inputs, about))
     header = TableHeader(*shape, len(digests), root, sources, documents)
     return Table(model, data, header)
@@ -164,7 +167,8 @@ def write_table(path: Path, table: Table[R]) -> None:
     import pyarrow.parquet as pq
 
     header = canonical_bytes(table.header._asdict())
-    data = table.data.replace_schema_metadata({_METADATA_KEY: header})
+    columns = ["digest", *table.model.columns_under(table.header.contract)]
+    data = table.data.select(columns).replace_schema_metadata({_METADATA_KEY: header})
     with replacing(path) as temporary:
         pq.write_table(
             data, temporary, compression="zstd", write_statistics=False, row_group_size=_ROW_GROUP
@@ -213,7 +217,7 @@ def read_stored(path: Path, model: type[R]) -> Table[R]:
     try:
         header = _header(source.schema_arrow, path)
         _check_model(header, model, source.schema_arrow, path)
-        return Table(model, _read_bounded(source, path), header)
+        return Table(model, _upgraded(_read_bounded(source, path), model), header)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
         raise _changed("a whole Parquet file", str(problem), path) from problem
     finally:
@@ -314,14 +318,46 @@ def _header(schema: pa.Schema, path: Path) -> TableHeader:
 
 
 def _check_model(header: TableHeader, model: type[Row], schema: pa.Schema, path: Path) -> None:
-    expected = (model.table, model.kind, model.contract)
-    found = (header.table, header.kind, header.contract)
+    expected, found = (model.table, model.kind), (header.table, header.kind)
     if expected != found:
         raise TableError(
-            f"table {expected}", f"{found}", str(path), "Build it again with this version."
+            f"a table {expected[0]} of {expected[1]} rows", f"{found[0]} of {found[1]} rows",
+            str(path), "Two files were swapped: restore them with `dvc checkout`.",
+        )  # fmt: skip
+    if header.contract > model.contract:
+        raise TableError(
+            f"{model.table} of contract {model.contract} or older",
+            f"contract {header.contract}, written by a newer version",
+            str(path),
+            "Keep the file and read it with that version, or a newer one.",
         )
-    if not schema.remove_metadata().equals(model.arrow_schema()):
-        raise _changed(f"columns of {model.table}", str(schema.names), path)
+    if header.contract < 1 or not schema.remove_metadata().equals(
+        model.arrow_schema(header.contract)
+    ):
+        raise _changed(
+            f"columns of {model.table}, contract {header.contract}", str(schema.names), path
+        )
+
+
+def _contract_of(model: type[Row], data: pa.Table) -> int:
+    """The oldest contract that can hold the data: that of its latest field with a value."""
+    used = [
+        contract
+        for name, contract in model.later.items()
+        if data.column(name).null_count < data.num_rows
+    ]
+    return max(used, default=1)
+
+
+def _upgraded(data: pa.Table, model: type[Row]) -> pa.Table:
+    """Data of any contract in the columns of today's; what came later is none."""
+    import pyarrow as pa
+
+    schema = model.arrow_schema()
+    for place, field in enumerate(schema):
+        if field.name not in data.column_names:
+            data = data.add_column(place, field, pa.nulls(data.num_rows, field.type))
+    return data
 
 
 def _changed(expected: str, found: str, path: Path) -> TableError:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # pydantic reads it
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
@@ -99,12 +101,15 @@ class Attempt(Row):
     gave the stored response, whose bytes then stand there; else `raw` holds what came, bounded.
     `cost_micros` (millionths of a US dollar) is none where nobody knows it; then the try counts
     with `reserve_micros`, the most that it can have cost, if prices are known. `headers` is a JSON
-    object of the headers that are kept.
+    object of the headers that are kept. `system_fingerprint` is what the provider says of the
+    configuration that answered.
     """
 
     table: ClassVar[str] = "attempts"
     kind: ClassVar[str] = "attempt"
     key: ClassVar[tuple[str, ...]] = ("request_digest", "number")
+    contract: ClassVar[int] = 2
+    later: ClassVar[Mapping[str, int]] = MappingProxyType({"system_fingerprint": 2})
 
     request_digest: Digest
     number: Annotated[int, Field(ge=1, le=1_000_000)]
@@ -126,3 +131,4 @@ class Attempt(Row):
     headers: str
     detail: Said
     raw: bytes
+    system_fingerprint: Said | None = None

@@ -9,6 +9,8 @@ from __future__ import annotations
 import enum
 import types
 import typing
+from collections.abc import Mapping  # pydantic reads it
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -49,12 +51,31 @@ class Row(Record):
         Fields of the primary key, in order. Rows lie in key order.
     contract
         Version of the row's shape: a value, never part of a name.
+    later
+        Fields that came after contract 1, and the contract that added each. Such a field may be
+        none, and is none in every row that was made before it. While it is none it leaves the
+        row's identity, so a row keeps the digest of the contract under which it was made.
     """
 
     table: ClassVar[str]
     kind: ClassVar[str]
     key: ClassVar[tuple[str, ...]]
     contract: ClassVar[int] = 1
+    later: ClassVar[Mapping[str, int]] = MappingProxyType({})
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Refuse a later field that older rows could not have, or of no contract.
+
+        Raises
+        ------
+        TypeError
+            A field of `later` has another default than none, or a contract that is none of ours.
+        """
+        for name, contract in cls.later.items():
+            if cls.model_fields[name].default is not None or not 1 < contract <= cls.contract:
+                message = f"{cls.__name__}.{name} came later: its default is none, its contract 2 "
+                raise TypeError(f"{message}to {cls.contract}")
 
     @classmethod
     def key_of(cls, row: Self) -> tuple[Any, ...]:
@@ -67,6 +88,11 @@ class Row(Record):
         return tuple(cls.model_fields)
 
     @classmethod
+    def columns_under(cls, contract: int) -> tuple[str, ...]:
+        """Return the names of the fields that rows of a contract, this one or older, have."""
+        return tuple(name for name in cls.columns() if cls.later.get(name, 1) <= contract)
+
+    @classmethod
     def bytes_columns(cls) -> frozenset[str]:
         """Fields of type ``bytes``, which enter an identity as the digest of their bytes."""
         return frozenset(
@@ -74,13 +100,15 @@ class Row(Record):
         )
 
     @classmethod
-    def arrow_schema(cls) -> pa.Schema:
-        """Derive the table's Arrow schema: the row's fields behind a ``digest`` column."""
+    def arrow_schema(cls, contract: int | None = None) -> pa.Schema:
+        """Derive a table's Arrow schema: a contract's fields, else all, behind ``digest``."""
         import pyarrow as pa
 
+        wanted = cls.columns_under(cls.contract if contract is None else contract)
+
         fields = [pa.field("digest", pa.string(), nullable=False)]
-        for name, field in cls.model_fields.items():
-            kind, nullable = _arrow_type(field.annotation)
+        for name in wanted:
+            kind, nullable = _arrow_type(cls.model_fields[name].annotation)
             fields.append(pa.field(name, kind, nullable=nullable))
         return pa.schema(fields)
 

@@ -372,17 +372,22 @@ def header_contract_true(path, table):
     forge(path, table.data, header_of(table, contract=True))
 
 
-@forgery("('scores', 'score', 1)", "('scores', 'score', 2)")
-def contract_of_another_version(path, table):
+@forgery("scores of contract 1 or older", "written by a newer version", "Keep the file")
+def contract_of_a_newer_version(path, table):
     forge(path, table.data, header_of(table, contract=2))
 
 
-@forgery("('scores', 'score', 1)", "('scores', 'selection', 1)")
+@forgery("columns of scores, contract 0")
+def contract_that_never_was(path, table):
+    forge(path, table.data, header_of(table, contract=0))
+
+
+@forgery("a table scores of score rows", "scores of selection rows")
 def kind_of_other_rows(path, table):
     forge(path, table.data, header_of(table, kind="selection"))
 
 
-@forgery("('scores', 'score', 1)", "('tasks', 'task', 1)")
+@forgery("a table scores of score rows", "tasks of task rows")
 def file_of_another_table(path, _):
     write_table(path, make_table(Task, [EXAMPLES[Task]]))
 

@@ -49,6 +49,9 @@ CREATE TABLE IF NOT EXISTS sent (
     PRIMARY KEY (request_digest, number)
 ) STRICT;
 """
+_CONTRACT = Response.contract + Attempt.contract - 1
+"""A ledger's `user_version`: rises with every contract of its rows. 0 stands in the oldest ones."""
+
 _TYPES = {"string": "TEXT", "binary": "BLOB", "int64": "INTEGER", "bool": "INTEGER"}
 INSERT_SENT = "INSERT INTO sent VALUES (?, ?, ?, ?, ?, ?)"
 
@@ -147,8 +150,8 @@ def changed(expected: str, found: str, where: str) -> ExecuteError:
         expected,
         found,
         where,
-        "The ledger was changed or cut short; restore the table with `dvc checkout` and remove "
-        "the ledger.",
+        "The ledger was changed or cut short. Move it aside and keep it, since it may hold answers "
+        "that nothing else holds; `dvc checkout` brings the sealed table back.",
     )
 
 
@@ -172,10 +175,16 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         # one thread at a time uses it: the event loop's, or the one that the loop waits for
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+        if found > _CONTRACT:
+            connection.close()
+            raise _newer(found, path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA recursive_triggers = ON")
         connection.executescript(_definition(Response) + _definition(Attempt) + _SENT)
+        if found < _CONTRACT:
+            _migrate(connection)
     except sqlite3.Error as problem:
         if connection is not None:
             connection.close()
@@ -183,6 +192,33 @@ def _connect(path: Path) -> sqlite3.Connection:
             raise unusable(problem, path) from problem
         raise changed("a whole ledger", str(problem), str(path)) from problem
     return connection
+
+
+def _newer(found: int, path: Path) -> ExecuteError:
+    """The error for a ledger whose rows may hold what this version does not know."""
+    return ExecuteError(
+        f"a ledger of contract {_CONTRACT} or older",
+        f"contract {found}, written by a newer version",
+        str(path),
+        "Keep it and go on with that version, or a newer one.",
+    )
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Bring an older ledger to today's contract by adding columns: all of it, or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for model in (Response, Attempt):
+            there = {str(row[1]) for row in connection.execute(f"PRAGMA table_info({model.table})")}
+            for name in sorted(model.later.keys() - there):
+                kind = _TYPES[str(model.arrow_schema().field(name).type)]
+                connection.execute(f"ALTER TABLE {model.table} ADD COLUMN {name} {kind}")
+        connection.execute(f"PRAGMA user_version = {_CONTRACT}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _definition(model: type[Row]) -> str:

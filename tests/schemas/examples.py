@@ -145,6 +145,7 @@ _ROWS = (
         headers='{"retry-after": "7"}',
         detail="HTTP 429: slow down",
         raw=b"{}",
+        system_fingerprint="fp_44709d6fcb",
     ),
     Selection(
         slug="uniform",
