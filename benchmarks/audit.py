@@ -101,20 +101,15 @@ def _workspace(root: Path) -> Workspace:
 def make(root: Path, copies: int) -> None:
     """All stages, without ledgers; prints cells, a task and the digest of some selection."""
     from pipeline.audit.rebuild import derive_stage
-    from pipeline.freeze import stage as freeze
-    from pipeline.parse import stage as parse
-    from pipeline.progress import silent
-    from pipeline.release import stage as release
-    from pipeline.score import stage as score
-    from pipeline.statistics import stage as statistics
+    from pipeline.portfolio import PORTFOLIO
     from pipeline.tables import make_table, write_table
-    from pipeline.train import stage as train
     from schemas.results import Selection
     from schemas.taskset import Task
 
     workspace = _workspace(root)
-    release.run(workspace)
-    freeze.run(workspace)
+    asking = PORTFOLIO.stages.index(PORTFOLIO.asking)
+    for stage in PORTFOLIO.stages[:asking]:
+        stage.load().run(workspace)
     tasks = workspace.read("freeze", Task)
     rows = tasks.rows()
     if copies > 1:
@@ -126,12 +121,11 @@ def make(root: Path, copies: int) -> None:
         write_table(
             workspace.artifact("freeze", "tasks"), make_table(Task, rows, tasks.header.inputs)
         )
-    for place, table in derive_stage(workspace, "execute", {}, silent).tables.items():
+    for place, table in derive_stage(workspace, PORTFOLIO.asking, {}).tables.items():
         write_table(place.path(workspace), table)
-    parse.run(workspace)
-    score.run(workspace)
-    statistics.run(workspace)
-    train.run(workspace)
+    for stage in PORTFOLIO.stages[asking + 1 :]:
+        if not stage.makes_documents:
+            stage.load().run(workspace)
     digests = workspace.read("parse", Selection).digests
     print(len(digests), rows[len(rows) // 2].task_id, digests[len(digests) // 2])
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from pipeline.portfolio import PORTFOLIO
 from pipeline.starter import FOLDER
 from pipeline.workspace import Workspace, open_workspace
 from schemas.taskset import Task
@@ -66,25 +67,11 @@ def mini_workspace(root: Path, change: Callable[[dict[str, Any]], None] | None =
 
 def run_stages(workspace: Workspace, *stages: str) -> None:
     """Run stages in this process, `execute` for every route; all of them where none is named."""
-    from pipeline.execute import stage as execute
-    from pipeline.freeze import stage as freeze
-    from pipeline.parse import stage as parse
-    from pipeline.release import stage as release
-    from pipeline.report import stage as report
-    from pipeline.score import stage as score
-    from pipeline.statistics import stage as statistics
-    from pipeline.train import stage as train
-
-    def execute_all(opened: Workspace) -> None:
-        for slug in opened.parameters.routes:
-            execute.run(opened, slug)
-
-    runners: dict[str, Callable[[Workspace], object]] = {
-        "release": release.run, "freeze": freeze.run, "execute": execute_all, "parse": parse.run,
-        "score": score.run, "statistics": statistics.run, "train": train.run, "report": report.run,
-    }  # fmt: skip
-    for stage in stages or tuple(runners):
-        runners[stage](workspace)
+    for stage in PORTFOLIO.stages:
+        if stages and stage.word not in stages:
+            continue
+        for slug in workspace.parameters.routes if stage.asks else [None]:
+            stage.load().run(workspace, *([slug] if slug else []))
 
 
 def write_bundle(folder: Path, content: ReleaseContent) -> Path:

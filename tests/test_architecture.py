@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import pytest
 
+from pipeline.portfolio import PORTFOLIO
 from tests.shared import ROOT
 
 SOURCES = sorted([*ROOT.glob("pipeline/**/*.py"), *ROOT.glob("schemas/**/*.py")])
-STAGES = {"release", "freeze", "execute", "parse", "score", "statistics", "train", "report"}
+STAGES = {stage.word for stage in PORTFOLIO.stages}
 FLOOR = {"asking", "inference", "showing"}
 ABOVE_STAGES = {"audit", "compare", "exchange"}
 COMMANDS = {"cli", "__main__"}

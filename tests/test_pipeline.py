@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pipeline.portfolio import PORTFOLIO
 from tests.shared import ROOT, SHARED, needs_shared
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import Lab
 
-STAGES = ("release", "freeze", "parse", "score", "statistics", "train", "report")
+STAGES = tuple(stage.word for stage in PORTFOLIO.stages if not stage.asks)
 
 
 def run_all(lab: Lab, env: dict[str, str] | None = None) -> None:

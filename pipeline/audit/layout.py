@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.errors import UsageError
 from pipeline.identity import digest, table_root
+from pipeline.portfolio import PORTFOLIO
 from pipeline.tables import read_header
-from schemas import release, results, taskset, training
+from pipeline.tracks import TRACKS
 from schemas.execution import Attempt, Response
-from schemas.parameters import PublishedRelease
 from schemas.record import Count, Digest, Record
 
 if TYPE_CHECKING:
@@ -30,28 +30,6 @@ __all__ = ["RUN_KIND", "Place", "TableEntry", "attempts_place", "entry_digest", 
 
 RUN_KIND = "run-table"
 """Kind of the leaves of a run's identity."""
-
-_RELEASE: tuple[type[Row], ...] = (release.Ingredient, release.Direction, release.Release)
-_PUBLISHED: tuple[type[Row], ...] = (release.PublishedTask, release.PlannedTask)
-_FREEZE: tuple[type[Row], ...] = (taskset.Task, taskset.TaskSet, taskset.Diagnostic)
-_SCORE: tuple[type[Row], ...] = (results.Score, results.CoreTask, results.Coverage)
-_STATISTICS: tuple[type[Row], ...] = (
-    results.Standing,
-    results.Reference,
-    results.Contrast,
-    results.Chance,
-    results.PanelScore,
-    results.PanelAgreement,
-    results.Inference,
-)
-
-
-_TRAIN: tuple[type[Row], ...] = (
-    training.DevelopmentTask,
-    training.SftRow,
-    training.DpoRow,
-    training.GrpoRow,
-)
 
 
 class Place(NamedTuple):
@@ -97,28 +75,17 @@ class TableEntry(Record):
 
 def places(parameters: Parameters) -> tuple[Place, ...]:
     """Every table of a run with these parameters, inputs before what is made from them."""
-    published = isinstance(parameters.release, PublishedRelease)
-    plain: tuple[tuple[str, Sequence[type[Row]]], ...] = (
-        ("release", (*_RELEASE, *_PUBLISHED) if published else _RELEASE),
-        ("freeze", _FREEZE),
-        ("execute", ()),
-        ("parse", (results.Selection, results.Answer, results.Usage)),
-        ("score", _SCORE),
-        ("statistics", _STATISTICS),
-        ("train", _TRAIN),
-    )
     found: list[Place] = []
-    for stage, models in plain:
-        if stage == "execute":
-            for slug in parameters.routes:
-                found += [Place(stage, slug, Response), attempts_place(slug)]
-        found += [Place(stage, model.table, model) for model in models]
+    for stage in (stage for track in TRACKS for stage in track.stages):
+        for slug in parameters.routes if stage.asks else ():
+            found += [Place(stage.word, slug, Response), attempts_place(slug)]
+        found += [Place(stage.word, model.table, model) for model in stage.models(parameters)]
     return tuple(found)
 
 
 def attempts_place(slug: str) -> Place:
     """Where a route's attempts lie."""
-    return Place("execute", f"attempts/{slug}", Attempt)
+    return Place(PORTFOLIO.asking.word, f"attempts/{slug}", Attempt)
 
 
 def stored_headers(workspace: Workspace) -> dict[Place, TableHeader]:

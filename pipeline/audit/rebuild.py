@@ -27,14 +27,11 @@ if TYPE_CHECKING:
 
     from pipeline.asking.adapter import Adapter, Request
     from pipeline.audit.layout import Place
-    from pipeline.progress import Progress
+    from pipeline.stages import Stage
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
 
-__all__ = ["STAGES", "Derived", "derive_answers", "derive_stage", "missing_source"]
-
-STAGES = ("release", "freeze", "execute", "parse", "score", "statistics", "train")
-"""The stages that write tables, in order."""
+__all__ = ["Derived", "derive_answers", "derive_stage", "missing_source"]
 
 
 class Derived(NamedTuple):
@@ -52,9 +49,7 @@ class Derived(NamedTuple):
     kept: tuple[str, ...]
 
 
-def derive_stage(
-    workspace: Workspace, stage: str, stored: Mapping[Place, Table[Any]], progress: Progress
-) -> Derived:
+def derive_stage(workspace: Workspace, stage: Stage, stored: Mapping[Place, Table[Any]]) -> Derived:
     """Derive one stage's tables from what the workspace holds.
 
     Parameters
@@ -62,7 +57,7 @@ def derive_stage(
     workspace
         Holds in memory the tables of earlier stages.
     stage
-        One of `STAGES`.
+        One that writes tables.
     stored
         Tables as their files state them; a route's earlier answers are taken from there.
 
@@ -71,13 +66,13 @@ def derive_stage(
     FlavourbenchError
         An input is missing or does not fit.
     """
-    if stage == "execute":
+    if stage.asks:
         return _execute(workspace, stored)
-    absent = missing_source(workspace) if stage == "release" else None
+    absent = missing_source(workspace) if stage.word == "release" else None
     if absent:
         return Derived({}, (f"{absent} is not here, so the release was not read again",))
-    tables = {table.header.table: table for table in _build(workspace, stage, progress)}
-    here = [place for place in places(workspace.parameters) if place.stage == stage]
+    tables = {table.header.table: table for table in stage.build(workspace)}
+    here = [place for place in places(workspace.parameters) if place.stage == stage.word]
     return Derived({place: tables[place.name] for place in here}, ())
 
 
@@ -85,27 +80,6 @@ def missing_source(workspace: Workspace) -> Path | None:
     """The release's source folder where it is not here."""
     folder = workspace.root / workspace.parameters.release.path
     return None if folder.is_dir() else folder
-
-
-def _build(workspace: Workspace, stage: str, progress: Progress) -> tuple[Table[Any], ...]:
-    from pipeline.freeze import stage as freeze
-    from pipeline.parse import stage as parse
-    from pipeline.release import stage as release
-    from pipeline.score import stage as score
-    from pipeline.statistics import stage as statistics
-    from pipeline.train import stage as train
-
-    if stage == "freeze":
-        return freeze.build(workspace, progress)
-    if stage == "statistics":
-        return statistics.build(workspace, progress)
-    plain = {
-        "release": release.build,
-        "parse": parse.build,
-        "score": score.build,
-        "train": train.build,
-    }
-    return plain[stage](workspace)
 
 
 def _execute(workspace: Workspace, stored: Mapping[Place, Table[Any]]) -> Derived:

@@ -17,12 +17,13 @@ from pipeline.audit.card import Card, Expected, make_card, read_expected, write_
 from pipeline.audit.differences import Difference, compare_lines, compare_tables, damaged_rows
 from pipeline.audit.layout import places, run_digest, stored_headers, table_entries
 from pipeline.audit.locked import compare_with_lock
-from pipeline.audit.rebuild import STAGES, Derived, derive_stage
+from pipeline.audit.rebuild import Derived, derive_stage
 from pipeline.errors import FlavourbenchError, ProofError, TableError, UsageError
 from pipeline.files import read_bytes
 from pipeline.identity import digest
 from pipeline.progress import silent
 from pipeline.tables import read_stored, read_table
+from pipeline.tracks import TRACKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from pipeline.audit.layout import Place
     from pipeline.progress import Progress
+    from pipeline.stages import Stage
     from pipeline.tables import Table, TableHeader
     from pipeline.workspace import Workspace
 
@@ -97,7 +99,7 @@ def verify(
     steps: list[Step] = []
     for step in _steps(workspace, quick, expected):
         steps.append(step)
-        progress(len(steps), 4 if quick else 4 + len(STAGES))
+        progress(len(steps), 4 if quick else 3 + sum(len(track.stages) for track in TRACKS))
     headers = _headers(workspace)
     return Verification(run_digest(table_entries(headers)), tuple(steps))
 
@@ -238,16 +240,19 @@ def _stages(
 ) -> Iterator[Step]:
     """Each stage derived from those before it; what cannot be derived is taken as it is stored."""
     held = workspace
-    for stage in STAGES:
-        here = [place for place in places(workspace.parameters) if place.stage == stage]
+    for stage in (stage for track in TRACKS for stage in track.stages):
+        if stage.makes_documents:
+            yield _documents(held, stage)
+            continue
+        here = [place for place in places(workspace.parameters) if place.stage == stage.word]
         found: list[Difference] = []
         result = Derived({}, ())
         try:
-            result = derive_stage(held, stage, stored, silent)
+            result = derive_stage(held, stage, stored)
         except FlavourbenchError as problem:
             said = f"{problem.where}: expected {problem.expected}"
             found.append(
-                Difference(f"stage {stage}, derived again: {said}", "a result", problem.found)
+                Difference(f"stage {stage.word}, derived again: {said}", "a result", problem.found)
             )
         for place in here:
             if place in result.tables:
@@ -261,28 +266,27 @@ def _stages(
                 held = held.holding(place.path(workspace), stored[place])
         roots = f"{len(result.tables)} tables derived again give the stored roots"
         yield Step(
-            f"stage {stage}",
+            f"stage {stage.word}",
             "; ".join([roots, *result.kept] if result.tables else result.kept),
             tuple(found),
         )
-    yield _report(held)
 
 
-def _report(workspace: Workspace) -> Step:
-    from pipeline.report import stage as report
-
-    folder = workspace.root / "artifacts" / "report"
+def _documents(workspace: Workspace, stage: Stage) -> Step:
+    """What a stage writes for people, written again in memory and compared."""
+    folder = workspace.root / "artifacts" / stage.word
     found: list[Difference] = []
     try:
-        documents = report.build(workspace)
+        documents = stage.build(workspace)
     except FlavourbenchError as problem:
         documents = ()
-        found.append(Difference("stage report, derived again", problem.expected, problem.found))
+        where = f"stage {stage.word}, derived again"
+        found.append(Difference(where, problem.expected, problem.found))
     for document in documents:
-        file = f"artifacts/report/{document.name}"
+        file = f"artifacts/{stage.word}/{document.name}"
         found += _document(file, folder / document.name, document.data)
     evidence = f"{len(documents)} files written again are the stored ones, byte by byte"
-    return Step("stage report", evidence, tuple(found))
+    return Step(f"stage {stage.word}", evidence, tuple(found))
 
 
 def _document(file: str, path: Path, data: bytes) -> list[Difference]:

@@ -8,41 +8,20 @@ import typer
 import typer.core
 
 from pipeline.cli import exchange, execute, stages, trust, views
+from pipeline.portfolio import PORTFOLIO
+from pipeline.tracks import TRACKS
 
 __all__ = ["app"]
 
-_ORDER = (
-    "release",
-    "freeze",
-    "execute",
-    "parse",
-    "score",
-    "statistics",
-    "train",
-    "report",
-    "routes",
-    "leaderboard",
-    "tasks",
-    "audit",
-    "verify",
-    "verify-proof",
-    "seal",
-    "diff",
-    "import",
-    "compare-published",
-    "template",
-    "reward",
-    "export",
-)
-"""Commands in the order in which help lists them."""
-
 
 class _Ordered(typer.core.TyperGroup):
-    """Lists commands in the order in which they are used."""
+    """Lists the stages in the order of the chain, then the others as they were registered."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # click's signature
         """Names of the commands, stages first."""
-        return sorted(super().list_commands(ctx), key=_ORDER.index)
+        names = list(self.commands)
+        chain = [stage.word for track in TRACKS for stage in track.stages]
+        return sorted(names, key=lambda name: chain.index(name) if name in chain else len(chain))
 
 
 app = typer.Typer(
@@ -53,7 +32,7 @@ app = typer.Typer(
         "A task shows an anchor and eight candidates; a release has scored all 56 choices of three "
         "beforehand, so an answer is graded by a look-up. The stages run in this order, and "
         "`dvc repro` runs those whose inputs changed:\n\n"
-        "release → freeze → execute → parse → score → statistics → report"
+        + " → ".join(stage.word for stage in PORTFOLIO.stages)
     ),
     no_args_is_help=True,
     add_completion=False,

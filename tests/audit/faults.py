@@ -139,7 +139,7 @@ def two_files_swapped(run):
     other.write_bytes(data)
 
 
-@fault("score/core.parquet", "expected table ('core'")
+@fault("score/core.parquet", "expected a table core of core-task rows")
 def two_files_of_unlike_tables_swapped(run):
     one, other = path_of(run, "score", "core"), path_of(run, "score", "coverage")
     data = one.read_bytes()
