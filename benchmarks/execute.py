@@ -78,21 +78,18 @@ def _prepare() -> _Ready:
 
 
 def _requests(count: int) -> list[Request]:
-    from pipeline.asking.adapter import Request, request_digest
+    from pipeline.asking.adapter import Question, Questions, make_requests
 
     route = "1" * 64
-    tasks = [f"{number:064x}" for number in range(count)]
-    return [
-        Request(request_digest(task, route, 0), f"t-{i}", task, route, 0, f"Question {i}?" * 40)
-        for i, task in enumerate(tasks)
-    ]
+    asked = [Question(f"t-{i}", f"{i:064x}", f"Question {i}?" * 40) for i in range(count)]
+    return make_requests(Questions("2" * 64, tuple(asked), {}), route)
 
 
 def _plain(prepared: object) -> str:
     import httpx
 
     url = cast("_Ready", prepared).url
-    prompts: Iterator[str] = (request.prompt for request in _requests(CELLS))
+    prompts: Iterator[str] = (request.question.prompt for request in _requests(CELLS))
     answers: list[bytes] = []
 
     async def work(client: httpx.AsyncClient) -> None:

@@ -18,6 +18,9 @@ _STATISTICS = (
 
 PORTFOLIO = Track(
     name="portfolio",
+    folder="",
+    source="tasks",
+    source_stage="freeze",
     stages=(
         Stage(
             word="release",

@@ -122,7 +122,7 @@ class Workspace(NamedTuple):
         held = self.held.get(path)
         return read_table(path, model) if held is None else held
 
-    def read_answers(self, slug: str) -> Table[Response]:
+    def read_answers(self, slug: str, stage: str = "execute") -> Table[Response]:
         """A route's sealed answers.
 
         Raises
@@ -130,13 +130,13 @@ class Workspace(NamedTuple):
         TableError
             As `tables.read_table` does; or the table holds the answers of another route.
         """
-        table = self.read_named("execute", slug, Response)
+        table = self.read_named(stage, slug, Response)
         owner = table.header.about.get("slug")
         if owner != owner_document(slug):
             raise TableError(
                 f"the answers of {slug}",
                 f"those of {owner}" if owner else "answers of no route",
-                self.artifact("execute", slug).relative_to(self.root).as_posix(),
+                self.artifact(stage, slug).relative_to(self.root).as_posix(),
                 "Two files were swapped or renamed: restore them with `dvc checkout`.",
             )
         return table
@@ -156,9 +156,9 @@ class Workspace(NamedTuple):
             )
         return tuple(written)
 
-    def ledger(self, slug: str) -> Path:
-        """Path of a route's ledger."""
-        return self.root / ".ledger" / f"{slug}.sqlite"
+    def ledger(self, slug: str, folder: str = "") -> Path:
+        """Path of a route's ledger; a track's folder stands before it."""
+        return self.root / ".ledger" / f"{folder}{slug}.sqlite"
 
 
 def owner_document(slug: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
 from schemas.endpoint import (
     BaseUrl,
@@ -24,6 +24,7 @@ from schemas.taskset import Family
 
 __all__ = [
     "BundleRelease",
+    "CommandRoute",
     "ExecutionRoute",
     "FileName",
     "FreezeParameters",
@@ -170,8 +171,19 @@ class Policy(StrEnum):
 class ExecutionRoute(Record):
     """What every route has. `label` and `ranked` change how a route is shown, never its answers."""
 
+    adapter: str
     label: Name
     ranked: bool
+
+    @property
+    def asks(self) -> str:
+        """Whom it asks, in a word."""
+        return self.adapter
+
+    @property
+    def read_by(self) -> Literal["message", "verbatim"]:
+        """The rule by which a text is read from its answers."""
+        return "message"
 
     @property
     def sees_map(self) -> bool:
@@ -209,6 +221,11 @@ class PolicyRoute(ExecutionRoute):
         return self
 
     @property
+    def asks(self) -> str:
+        """The policy."""
+        return self.policy.value
+
+    @property
     def sees_map(self) -> bool:
         """Whether the policy is shown the scores before it answers."""
         return self.policy.sees_map
@@ -221,6 +238,16 @@ class ReplayRoute(ExecutionRoute):
     answers: Text
     sha256: Digest
     answer_rule: Literal["message", "verbatim"] = "message"
+
+    @property
+    def asks(self) -> str:
+        """The file."""
+        return self.answers
+
+    @property
+    def read_by(self) -> Literal["message", "verbatim"]:
+        """The rule that the route names."""
+        return self.answer_rule
 
 
 class OpenAiRoute(ExecutionRoute):
@@ -250,6 +277,11 @@ class OpenAiRoute(ExecutionRoute):
     plain_http: bool = False
     env_proxy: bool = False
 
+    @property
+    def asks(self) -> str:
+        """The model."""
+        return self.model
+
     @model_validator(mode="after")
     def _can_be_trusted(self) -> OpenAiRoute:
         if self.base_url.startswith("http:") and not (
@@ -263,7 +295,31 @@ class OpenAiRoute(ExecutionRoute):
         return self
 
 
-Route = Annotated[PolicyRoute | ReplayRoute | OpenAiRoute, Field(discriminator="adapter")]
+class CommandRoute(ExecutionRoute):
+    """A program on this machine that reads a JSON line a question and writes one an answer.
+
+    Identity (what can change an answer): `adapter`, `argv`, `model`, `weights_sha256`, `system`,
+    `settings`, which the program is sent with every question. `weights_sha256` is what the user
+    declares of the weights that the program loads. `limits.concurrency` programs run side by side.
+    """
+
+    adapter: Literal["command"]
+    argv: Annotated[tuple[Text, ...], Field(min_length=1, max_length=100)]
+    model: Text
+    weights_sha256: Digest
+    system: Annotated[str, Field(min_length=1, max_length=100_000)] | None = None
+    settings: dict[str, JsonValue] = Field(default_factory=dict)
+    limits: Limits = Limits(concurrency=1, attempts=3)
+
+    @property
+    def asks(self) -> str:
+        """The model."""
+        return self.model
+
+
+Route = Annotated[
+    PolicyRoute | ReplayRoute | OpenAiRoute | CommandRoute, Field(discriminator="adapter")
+]
 """One route, told apart by its adapter."""
 
 

@@ -1,20 +1,64 @@
-"""The seam between the runner and whoever answers: requests in, replies out.
+"""The seam between the runner and whoever answers: questions in, replies out.
 
-Both tracks use it: a request is text and an identity, and knows nothing of portfolios. A policy
-that needs the task looks it up by its digest in what it was built with.
+Every track uses it: a question is text and an identity, and knows nothing of what it asks for. A
+built-in answerer that needs more looks it up by the question's digest in what it was built with.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from pipeline.identity import digest
 from schemas.execution import Response
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from schemas.endpoint import Limits, Prices
     from schemas.execution import Outcome, ResponseForm
 
-__all__ = ["Adapter", "Exchange", "Reply", "Request", "request_digest", "response_of"]
+__all__ = [
+    "Adapter", "Exchange", "Listing", "Provider", "Question", "Questions", "Reply", "Request",
+    "make_requests", "provider_of", "request_digest", "response_of",
+]  # fmt: skip
+
+
+class Question(NamedTuple):
+    """What a track asks every route.
+
+    Attributes
+    ----------
+    id, digest
+        Its name, and the digest (hex) of all that it asks.
+    prompt, system
+        Its text, and what stands before it as the system's, if anything.
+    repeat
+        Which of several equal askings it is, from 0.
+    """
+
+    id: str
+    digest: str
+    prompt: str
+    system: str | None = None
+    repeat: int = 0
+
+
+class Questions(NamedTuple):
+    """All that a track asks.
+
+    Attributes
+    ----------
+    root
+        Root (hex) of the table that they come from.
+    asked
+        The questions, in order.
+    rows
+        Rows of that table by digest, for built-in answerers that look at more than the text.
+    """
+
+    root: str
+    asked: tuple[Question, ...]
+    rows: Mapping[str, Any]
 
 
 class Request(NamedTuple):
@@ -24,18 +68,13 @@ class Request(NamedTuple):
     ----------
     key
         The request key (hex): under it the response is stored, once.
-    task_id, task_digest, route_digest, repeat
-        What the key is made of, and the task's name.
-    prompt
-        The question's text.
+    question, route_digest
+        What is asked, and of whom.
     """
 
     key: str
-    task_id: str
-    task_digest: str
+    question: Question
     route_digest: str
-    repeat: int
-    prompt: str
 
 
 class Exchange(NamedTuple):
@@ -106,6 +145,83 @@ class Adapter(Protocol):
         """
 
 
+class Listing(NamedTuple):
+    """What a provider says of itself before it is asked.
+
+    Attributes
+    ----------
+    endpoint, model
+        In words: how it is reached, and what it says of the route's model.
+    ready
+        Whether nothing is known that keeps a run from starting.
+    prices
+        Its own prices, where it lists some.
+    """
+
+    endpoint: str
+    model: str
+    ready: bool
+    prices: Prices | None = None
+
+
+class Provider(Adapter, Protocol):
+    """An adapter whose tries can fail: each is bounded, counted against a cap, and leaves a row.
+
+    Attributes
+    ----------
+    slug
+        The route's name, for errors.
+    limits
+        How hard it may be asked.
+    host
+        Providers of one name share what `limits.host_concurrency` bounds.
+    cap_micros
+        What it may spend in all, in millionths of a US dollar; none where nothing bounds it.
+    prices
+        The route's own prices, where it states some.
+    secrets
+        Names of the environment variables that it needs.
+    """
+
+    slug: str
+    limits: Limits
+    host: str
+    cap_micros: int | None
+    prices: Prices | None
+    secrets: tuple[str, ...]
+
+    def unlock(self) -> None:
+        """Read the secrets. Raises `ExecuteError` where one is not set."""
+
+    def missing_secrets(self) -> tuple[str, ...]:
+        """Names of the environment variables that it needs and that are not set."""
+
+    def most_micros(self, question: Question, prices: Prices | None = None) -> int | None:
+        """The most that one try can cost, by the route's prices or others; none if unknown."""
+
+    def tokens(self, question: Question) -> int:
+        """About how many tokens one try takes, for rate limits only."""
+
+    async def listing(self) -> Listing:
+        """Ask what can be asked without asking a question."""
+
+    async def close(self) -> None:
+        """Let go of what is held for asking."""
+
+
+def provider_of(adapter: Adapter) -> Provider | None:
+    """The adapter as a provider, where its tries can fail; else none."""
+    return cast("Provider", adapter) if hasattr(adapter, "limits") else None
+
+
+def make_requests(questions: Questions, route: str) -> list[Request]:
+    """One request a question, in order; `route` is the route's digest (hex)."""
+    return [
+        Request(request_digest(question.digest, route, question.repeat), question, route)
+        for question in questions.asked
+    ]
+
+
 def request_digest(task_digest: str, route_digest: str, repeat: int) -> str:
     """Request key (hex) of a task, a route and a repeat index (design 4)."""
     return digest(
@@ -117,10 +233,10 @@ def response_of(request: Request, reply: Reply) -> Response:
     """The row that a reply to a request is stored as."""
     fields = {
         "request_digest": request.key,
-        "task_digest": request.task_digest,
+        "task_digest": request.question.digest,
         "route_digest": request.route_digest,
-        "task_id": request.task_id,
-        "repeat": request.repeat,
+        "task_id": request.question.id,
+        "repeat": request.question.repeat,
         "outcome": reply.outcome,
         "form": reply.form,
         "raw": reply.raw,

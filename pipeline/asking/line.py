@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 from pipeline.asking.adapter import Exchange, Reply, response_of
-from pipeline.asking.budget import Budget, in_micros
+from pipeline.asking.budget import Budget
 from pipeline.asking.journal import Journal
 from pipeline.asking.ledger import Sending, Settled
-from pipeline.asking.openai import most_micros
 from pipeline.asking.runner import Job
 from pipeline.asking.tally import Tally
 from pipeline.errors import ProviderError
@@ -22,10 +20,8 @@ if TYPE_CHECKING:
 
     from tenacity import AsyncRetrying, RetryCallState
 
-    from pipeline.asking.adapter import Request
+    from pipeline.asking.adapter import Provider, Request
     from pipeline.asking.ledger import Ledger
-    from pipeline.asking.openai import OpenAiAdapter
-    from schemas.parameters import OpenAiRoute
 
 __all__ = ["Hosts", "Line", "paid_job"]
 
@@ -33,7 +29,6 @@ _ROW = 5
 """Cells in a row without an answer of the right model after which a route stops."""
 
 _MINUTE = 60.0
-_CHARACTERS = 4  # of a prompt in a token, for rate limits only
 _REMEDIES = {
     Outcome.QUOTA: "Nothing more was asked; mend the account, or wait, and run again to go on.",
     Outcome.CONFIGURATION: "Mend the route or its key and run again; what is stored stays.",
@@ -48,10 +43,10 @@ class Hosts:
     def __init__(self) -> None:
         self._gates: dict[str, asyncio.Semaphore] = {}
 
-    def gate(self, route: OpenAiRoute) -> asyncio.Semaphore:
-        """The gate of a route's host; the first route that comes sets its width."""
-        host = urlsplit(route.base_url).netloc.lower()
-        return self._gates.setdefault(host, asyncio.Semaphore(route.limits.host_concurrency))
+    def gate(self, provider: Provider) -> asyncio.Semaphore:
+        """The gate of a provider's host; the first route that comes sets its width."""
+        width = provider.limits.host_concurrency
+        return self._gates.setdefault(provider.host, asyncio.Semaphore(width))
 
 
 class _Try(NamedTuple):
@@ -89,7 +84,7 @@ class Line:
 
     def __init__(
         self,
-        adapter: OpenAiAdapter,
+        adapter: Provider,
         ledger: Ledger,
         tally: Tally,
         gate: asyncio.Semaphore,
@@ -100,13 +95,11 @@ class Line:
         from aiolimiter import AsyncLimiter
 
         self._adapter, self._tally, self._gate, self._stop = adapter, tally, gate, stop
-        self._route = route = adapter.route
+        self._limits = limits = adapter.limits
         self._give_up = give_up
         self._journal = Journal(ledger)
         self._tries = ledger.tries()
-        cap = None if route.spend_cap_usd is None else in_micros(route.spend_cap_usd)
-        self._budget = Budget(tally.slug, cap, tally.spent_micros)
-        limits = route.limits
+        self._budget = Budget(tally.slug, adapter.cap_micros, tally.spent_micros)
         self._requests, self._tokens = (
             None if rate is None else AsyncLimiter(rate, _MINUTE)
             for rate in (limits.requests_per_minute, limits.tokens_per_minute)
@@ -123,7 +116,7 @@ class Line:
         ExecuteError
             The ledger cannot be written.
         """
-        attempts = self._route.limits.attempts
+        attempts = self._limits.attempts
         tried = _Try(None, again=False)
         async for attempt in self._retrying():
             number = attempt.retry_state.attempt_number
@@ -147,7 +140,7 @@ class Line:
             wait_exponential_jitter,
         )
 
-        limits = self._route.limits
+        limits = self._limits
         first = limits.backoff_ms / 1000
         backoff = wait_exponential_jitter(
             multiplier=first, max=limits.wait_cap_ms / 1000, jitter=first
@@ -167,7 +160,7 @@ class Line:
 
     async def _try(self, request: Request, *, last: bool) -> _Try:
         """One try with all that goes with it; not made where the run stops."""
-        reserve = most_micros(self._route, request.prompt)
+        reserve = self._adapter.most_micros(request.question)
         await self._admit(request)
         async with self._gate:
             await self._budget.reserve(reserve)
@@ -190,7 +183,7 @@ class Line:
         """Put a try down, and say what follows from it."""
         rule = reply.outcome.rule
         wait_ms = (reply.exchange or Exchange()).retry_after_ms or 0
-        again = rule is Rule.RETRY and not last and wait_ms <= self._route.limits.wait_cap_ms
+        again = rule is Rule.RETRY and not last and wait_ms <= self._limits.wait_cap_ms
         ends = rule is Rule.STORE or (rule is Rule.RETRY and self._give_up and not again)
         attempt = attempt_of(sending, reply, stored=ends)
         response = response_of(request, reply) if ends else None
@@ -206,8 +199,8 @@ class Line:
         if self._requests is not None:
             waits.append(self._requests.acquire())
         if self._tokens is not None:
-            size = len(request.prompt) // _CHARACTERS + (self._route.sampling.tokens_limit or 0)
-            waits.append(self._tokens.acquire(min(max(size, 1), self._tokens.max_rate)))
+            size = max(self._adapter.tokens(request.question), 1)
+            waits.append(self._tokens.acquire(min(size, self._tokens.max_rate)))
         if waits:
             await self._before_stop(asyncio.gather(*waits))
 
@@ -230,7 +223,8 @@ class Line:
         number = self._tries.get(request.key, 0) + 1
         self._tries[request.key] = number
         now = max(0, time.time_ns() // 1_000_000)
-        return Sending(request.key, number, request.route_digest, request.task_id, now, reserve)
+        name = request.question.id
+        return Sending(request.key, number, request.route_digest, name, now, reserve)
 
     def _count(self, attempt: Attempt) -> None:
         tally, cost = self._tally, attempt.cost_micros
@@ -265,7 +259,7 @@ class Line:
 
 
 def paid_job(
-    adapter: OpenAiAdapter,
+    adapter: Provider,
     ledger: Ledger,
     requests: Sequence[Request],
     route_digest: str,
@@ -273,7 +267,7 @@ def paid_job(
     *,
     give_up: bool,
 ) -> Job:
-    """The work of a route to an endpoint. Raises as `Ledger.keys` does."""
+    """The work of a route to a provider. Raises as `Ledger.keys` does."""
     stored = ledger.keys()
     missing = [request for request in requests if request.key not in stored]
     tally = Tally(adapter.slug, len(requests), len(requests) - len(missing))
@@ -282,10 +276,10 @@ def paid_job(
     tally.prompt_tokens, tally.completion_tokens = totals[3:5]
 
     def asker(stop: asyncio.Event) -> Line:
-        gate = hosts.gate(adapter.route)
+        gate = hosts.gate(adapter)
         return Line(adapter, ledger, tally, gate, stop, give_up=give_up)
 
-    return Job(missing, asker, adapter.route.limits.concurrency, tally)
+    return Job(missing, asker, adapter.limits.concurrency, tally)
 
 
 def attempt_of(sending: Sending, reply: Reply, *, stored: bool) -> Attempt:

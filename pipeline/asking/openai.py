@@ -10,25 +10,37 @@ import asyncio
 import json
 import logging
 import math
+import os
 import ssl
 import time
 import zlib
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from pipeline.asking.adapter import Exchange, Reply
+from pydantic import ValidationError
+
+from pipeline.asking.adapter import Exchange, Listing, Reply
+from pipeline.asking.budget import in_micros
 from pipeline.asking.outcomes import Fault, Usage, Wire, judge
-from pipeline.asking.secrets import Secrets, read_headers
+from pipeline.asking.secrets import Secrets, read_headers, variables
 from pipeline.asking.waits import retry_after_ms
+from pipeline.errors import FlavourbenchError
+from pipeline.files import parse_json
+from schemas.endpoint import Prices
 from schemas.execution import Outcome, Rule
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import httpx
 
-    from pipeline.asking.adapter import Request
+    from pipeline.asking.adapter import Question, Questions, Request
+    from pipeline.asking.routes import BoundRoute
     from schemas.parameters import OpenAiRoute
+    from schemas.record import IdentityValue
 
-__all__ = ["BODY_LIMIT", "OpenAiAdapter", "most_micros"]
+__all__ = ["BODY_LIMIT", "OpenAiAdapter", "identity", "make"]
 
 BODY_LIMIT = 4 * 2**20
 """Most bytes of a body that are read; a longer one is `body_too_large`."""
@@ -45,6 +57,7 @@ _HEADER_LIMIT = 200
 _CONNECT_SECONDS = 10.0
 _OVERHEAD_TOKENS = 64
 _MICROS = 1_000_000
+_CHARACTERS = 4  # of a prompt in a token, for rate limits only
 _NEVER_SENT = frozenset({Fault.CERTIFICATE, Fault.UNREACHABLE, Fault.UNUSABLE})
 
 
@@ -63,6 +76,12 @@ class OpenAiAdapter:
 
     def __init__(self, route: OpenAiRoute, slug: str) -> None:
         self.route, self.slug = route, slug
+        self.limits = route.limits
+        self.host = urlsplit(route.base_url).netloc.lower()
+        cap = route.spend_cap_usd
+        self.cap_micros = None if cap is None else in_micros(cap)
+        self.prices = route.price
+        self.secrets = variables(route)
         self._accepted = route.accept or (route.model,)
         self._client: httpx.AsyncClient | None = None
         self._secrets = Secrets(())
@@ -98,7 +117,7 @@ class OpenAiAdapter:
 
     async def ask(self, request: Request) -> Reply:
         """One try. Never raises for what a provider does: every fault is an outcome."""
-        document = request_body(self.route, request.prompt)
+        document = request_body(self.route, request.question)
         wire = await self.send("POST", "/chat/completions", document)
         verdict = judge(wire, self._accepted)
         stored = verdict.outcome.rule is Rule.STORE
@@ -119,6 +138,46 @@ class OpenAiAdapter:
         )
         raw = wire.body if whole or wire.fault is Fault.CUT else wire.body[:_EXCERPT]
         return Reply(verdict.outcome, "chat", raw, exchange)
+
+    def missing_secrets(self) -> tuple[str, ...]:
+        """Names of the environment variables that the route needs and that are not set."""
+        return tuple(name for name in self.secrets if not os.environ.get(name))
+
+    def most_micros(self, question: Question, prices: Prices | None = None) -> int | None:
+        """The most that one try can cost, in millionths of a US dollar; none where nobody knows.
+
+        A token is at least one byte of text.
+        """
+        limit, price = self.route.sampling.tokens_limit, prices or self.route.price
+        if limit is None or price is None:
+            return None
+        texts = (question.prompt, question.system, self.route.system)
+        size = sum(len(text.encode("utf-8")) for text in texts if text)
+        return _price(price, size + _OVERHEAD_TOKENS, limit)
+
+    def tokens(self, question: Question) -> int:
+        """About how many tokens one try takes."""
+        return len(question.prompt) // _CHARACTERS + (self.route.sampling.tokens_limit or 0)
+
+    async def listing(self) -> Listing:
+        """Ask the endpoint for its models. Raises `ExecuteError` where a secret is not set."""
+        self.unlock()
+        wire = await self.send("GET", "/models")
+        if wire.status is None:
+            return Listing(f"no answer: {wire.said}", "-", ready=False)
+        try:
+            entries = parse_json(wire.body, "models", FlavourbenchError)["data"]
+            named = {
+                e["id"]: e for e in entries if isinstance(e, dict) and isinstance(e["id"], str)
+            }
+        except (FlavourbenchError, KeyError, TypeError):
+            refused = wire.status in {401, 403}
+            said = judge(wire, ()).outcome.value if refused else "no list of models"
+            return Listing(f"HTTP {wire.status}", said, ready=not refused)
+        entry = named.get(self.route.model)
+        if entry is None:
+            return Listing("answers", f"not among {len(named)}", ready=False)
+        return Listing("answers", "listed", ready=True, prices=_listed_prices(entry))
 
     async def send(self, method: str, path: str, document: bytes | None = None) -> Wire:
         """Send one request and read its reply, both bounded, secrets cut out."""
@@ -165,36 +224,65 @@ class OpenAiAdapter:
             return math.ceil(Decimal(str(usage.cost_usd)) * _MICROS)
         if usage.prompt_tokens is None or usage.completion_tokens is None:
             return None
-        return _price(self.route, usage.prompt_tokens, usage.completion_tokens)
+        if self.route.price is None:
+            return None
+        return _price(self.route.price, usage.prompt_tokens, usage.completion_tokens)
 
 
-def request_body(route: OpenAiRoute, prompt: str) -> bytes:
-    """The JSON body of a question."""
-    messages = [{"role": "user", "content": prompt}]
-    if route.system is not None:
-        messages.insert(0, {"role": "system", "content": route.system})
+def identity(route: OpenAiRoute) -> dict[str, IdentityValue]:
+    """What can change an answer: the address, the model, what may come back, the body."""
+    body = route.sampling.model_dump(exclude_none=True) | route.extra_body
+    return {
+        "accept": [*sorted(set(route.accept or (route.model,)))],
+        "base_url": route.base_url,
+        "body": json.dumps(_exact(body), sort_keys=True, ensure_ascii=False),
+        "model": route.model,
+        "system": route.system,
+    }
+
+
+def make(bound: BoundRoute, questions: Questions, root: Path) -> OpenAiAdapter:  # noqa: ARG001  # as all makers
+    """The adapter of a route to an endpoint."""
+    route: Any = bound.route
+    return OpenAiAdapter(route, bound.slug)
+
+
+def _exact(value: Any) -> Any:
+    """JSON in which 1.0 and 1 are the same number."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _exact(item) for key, item in value.items()}
+    return [_exact(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def request_body(route: OpenAiRoute, question: Question) -> bytes:
+    """The JSON body of a question; the route's system text stands before the question's."""
+    system = "\n\n".join(text for text in (route.system, question.system) if text)
+    messages = [{"role": "user", "content": question.prompt}]
+    if system:
+        messages.insert(0, {"role": "system", "content": system})
     sampling = route.sampling.model_dump(exclude_none=True)
     document: dict[str, Any] = {"model": route.model, "messages": messages}
     return json.dumps(document | sampling | route.extra_body).encode("utf-8")
 
 
-def most_micros(route: OpenAiRoute, prompt: str) -> int | None:
-    """The most that one try can cost, in millionths of a US dollar; none where nobody knows.
-
-    A token is at least one byte of text.
-    """
-    limit = route.sampling.tokens_limit
-    if limit is None:
+def _listed_prices(entry: dict[str, Any]) -> Prices | None:
+    """Prices that some gateways list: US dollars per token, as text."""
+    pricing = entry.get("pricing")
+    if not isinstance(pricing, dict):
         return None
-    size = len(prompt.encode("utf-8")) + len((route.system or "").encode("utf-8"))
-    return _price(route, size + _OVERHEAD_TOKENS, limit)
+    try:
+        prompt, completion = (
+            Decimal(str(pricing[name])[:40]) * _MICROS for name in ("prompt", "completion")
+        )
+        return Prices(prompt_usd_per_mtok=prompt, completion_usd_per_mtok=completion)
+    except (InvalidOperation, KeyError, ValidationError):
+        return None
 
 
-def _price(route: OpenAiRoute, prompt_tokens: int, completion_tokens: int) -> int | None:
+def _price(price: Prices, prompt_tokens: int, completion_tokens: int) -> int:
     """Dollars per million tokens are millionths of a dollar per token."""
-    if route.price is None:
-        return None
-    price = route.price
     return math.ceil(
         prompt_tokens * price.prompt_usd_per_mtok
         + completion_tokens * price.completion_usd_per_mtok

@@ -18,7 +18,7 @@ from schemas.execution import Outcome
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Fault", "Usage", "Verdict", "Wire", "judge"]
+__all__ = ["Fault", "Usage", "Verdict", "Wire", "finish_outcome", "judge"]
 
 _OK = range(200, 300)
 _SAID_LIMIT = 300
@@ -88,6 +88,11 @@ class Verdict(NamedTuple):
     returned_model: str | None = None
     finish_reason: str | None = None
     usage: Usage = Usage()
+
+
+def finish_outcome(word: str | None) -> Outcome:
+    """How an answer ended, by its provider's word for it."""
+    return _FINISHES.get(word or "", Outcome.OK)
 
 
 def judge(wire: Wire, accepted: Sequence[str]) -> Verdict:

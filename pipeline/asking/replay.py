@@ -8,7 +8,7 @@ scored. The file must answer every frozen task once.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, ValidationError
 
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from pipeline.asking.adapter import Request
+    from pipeline.asking.adapter import Questions, Request
+    from pipeline.asking.routes import BoundRoute
     from schemas.parameters import ReplayRoute
+    from schemas.record import IdentityValue
 
-__all__ = ["ANSWER_LIMIT", "PublishedCell", "ReplayAdapter", "ReplayLine", "read_replay"]
+__all__ = ["ANSWER_LIMIT", "PublishedCell", "ReplayAdapter", "ReplayLine", "identity", "make",
+           "read_replay"]  # fmt: skip
 
 _FILE_LIMIT = 2**30
 ANSWER_LIMIT = 2**20
@@ -52,6 +55,18 @@ class ReplayLine(Record):
     published: PublishedCell | None = None
 
 
+def identity(route: ReplayRoute) -> dict[str, IdentityValue]:
+    """What can change an answer: the replayed bytes."""
+    return {"answers_sha256": route.sha256}
+
+
+def make(bound: BoundRoute, questions: Questions, root: Path) -> ReplayAdapter:
+    """The adapter of a replay route. Raises as `read_replay` does."""
+    route: Any = bound.route
+    names = [question.id for question in questions.asked]
+    return ReplayAdapter(read_replay(root / route.answers, route, names))
+
+
 class ReplayAdapter:
     """Answers with what a file holds."""
 
@@ -62,7 +77,7 @@ class ReplayAdapter:
 
     async def ask(self, request: Request) -> Reply:
         """The recorded answer, as UTF-8 text."""
-        line = self._lines[request.task_id]
+        line = self._lines[request.question.id]
         outcome = (
             Outcome.FAILED if line.answer is None and line.outcome is Outcome.OK else line.outcome
         )

@@ -1,19 +1,88 @@
-"""A route with its identity: what every track binds an adapter to (design 4)."""
+"""Routes: what their identity covers, and the adapter that answers for each (design 4).
+
+Identity covers what can change an answer: the adapter and its settings, what a policy knows, the
+replayed bytes, and the answer-text rule; of an endpoint its address, the model asked for, the ids
+that may come back, the system prompt and everything else in the request's body; of a local program
+its arguments and the digest of its weights. Never a label, a rank, where a file lies, a secret, a
+price or a limit.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:
-    from schemas.parameters import OpenAiRoute, PolicyRoute, ReplayRoute
+from pipeline.answer import answer_rule_digest
+from pipeline.errors import UsageError
+from pipeline.identity import canonical_bytes, digest
 
-__all__ = ["BoundRoute"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pipeline.asking.adapter import Adapter, Questions
+    from pipeline.asking.adapters import Maker
+    from pipeline.stages import Track
+    from schemas.parameters import ExecutionRoute, Parameters
+    from schemas.record import IdentityValue
+
+__all__ = ["BoundRoute", "bind_route", "bound_route", "find_route"]
 
 
 class BoundRoute(NamedTuple):
     """A route with its identity: the canonical document and its digest (hex)."""
 
     slug: str
-    route: PolicyRoute | ReplayRoute | OpenAiRoute
+    route: ExecutionRoute
     document: str
     digest: str
+    maker: Maker
+
+
+def find_route(track: Track, parameters: Parameters, slug: str) -> BoundRoute:
+    """The route of a slug.
+
+    Raises
+    ------
+    UsageError
+        There is no such slug.
+    """
+    routes = track.routes(parameters)
+    if slug not in routes:
+        raise UsageError(
+            f"one of {', '.join(routes)}", repr(slug), "route", "Routes stand in params.yaml."
+        )
+    return bound_route(slug, routes[slug], track.adapters)
+
+
+def bound_route(
+    slug: str, route: ExecutionRoute, adapters: Mapping[type[ExecutionRoute], Maker]
+) -> BoundRoute:
+    """A route with its identity, under the adapters at hand."""
+    maker = adapters[type(route)]
+    identity: dict[str, IdentityValue] = {
+        "adapter": route.adapter,
+        "answer_rule": answer_rule_digest(route.read_by),
+        **maker.identity(route),
+    }
+    document = canonical_bytes(identity).decode("utf-8")
+    return BoundRoute(slug, route, document, digest("route", identity), maker)
+
+
+def bind_route(bound: BoundRoute, questions: Questions, root: Path) -> Adapter:
+    """The adapter that answers for a route.
+
+    Parameters
+    ----------
+    bound
+        The route.
+    questions
+        All that it will be asked.
+    root
+        Folder that relative paths of a route start from.
+
+    Raises
+    ------
+    ExecuteError
+        A replay file or a program does not fit.
+    """
+    return bound.maker.make(bound, questions, root)

@@ -7,29 +7,21 @@ import signal
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from pipeline.asking.adapter import Request, request_digest, response_of
+from pipeline.asking.adapter import response_of
 from pipeline.asking.tally import Tally
 from pipeline.errors import FlavourbenchError, ProviderError, StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pipeline.asking.adapter import Adapter
+    from pipeline.asking.adapter import Adapter, Request
     from pipeline.asking.ledger import Ledger
-    from schemas.taskset import Task
 
-__all__ = ["Asker", "Job", "RunCount", "make_requests", "run_jobs", "run_requests"]
+__all__ = ["Asker", "Job", "plain_job", "run_jobs"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _TURNS = 3
 """Turns of the event loop until a signal that has come is seen, at most."""
-
-
-class RunCount(NamedTuple):
-    """Cells that were there before, and cells that were asked now."""
-
-    present: int
-    asked: int
 
 
 class Asker(Protocol):
@@ -70,22 +62,6 @@ class _Plain:
         """Nothing is held."""
 
 
-def make_requests(tasks: Sequence[Task], digests: Sequence[str], route: str) -> list[Request]:
-    """One request a task, in task order.
-
-    Parameters
-    ----------
-    tasks, digests
-        Frozen tasks and their digests (hex).
-    route
-        Route digest (hex).
-    """
-    return [
-        Request(request_digest(digest, route, 0), task.task_id, digest, route, 0, task.prompt)
-        for task, digest in zip(tasks, digests, strict=True)
-    ]
-
-
 def plain_job(
     slug: str, requests: Sequence[Request], adapter: Adapter, ledger: Ledger, concurrency: int = 1
 ) -> Job:
@@ -94,17 +70,6 @@ def plain_job(
     missing = [request for request in requests if request.key not in stored]
     tally = Tally(slug, len(requests), len(requests) - len(missing))
     return Job(missing, lambda _: _Plain(adapter, ledger, tally), concurrency, tally)
-
-
-def run_requests(
-    requests: Sequence[Request], adapter: Adapter, ledger: Ledger, concurrency: int = 1
-) -> RunCount:
-    """Ask an adapter every request that has no stored response. Raises as `run_jobs` does."""
-    job = plain_job("route", requests, adapter, ledger, concurrency)
-    problems = run_jobs([job])
-    if problems[0] is not None:
-        raise problems[0]
-    return RunCount(job.tally.present, job.tally.asked)
 
 
 def run_jobs(jobs: Sequence[Job]) -> list[FlavourbenchError | None]:
@@ -186,7 +151,7 @@ def _one_line(problem: Exception, request: Request) -> FlavourbenchError:
     return ProviderError(
         "a reply",
         f"{type(problem).__name__}: {problem}",
-        f"task {request.task_id}",
+        f"task {request.question.id}",
         "What is stored stays; run the same command to go on.",
     )
 

@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
     from pipeline.asking.ledger import Ledger
     from pipeline.asking.routes import BoundRoute
+    from pipeline.stages import Track
     from pipeline.workspace import Workspace
 
 __all__ = ["attempts_path", "hydrate", "seal"]
 
 
-def attempts_path(workspace: Workspace, slug: str) -> Path:
+def attempts_path(track: Track, workspace: Workspace, slug: str) -> Path:
     """Where a route's attempts are sealed, beside its responses."""
-    return workspace.artifact("execute", f"attempts/{slug}")
+    return workspace.artifact(track.place(track.asking), f"attempts/{slug}")
 
 
-def hydrate(ledger: Ledger, workspace: Workspace, slug: str) -> dict[str, str]:
+def hydrate(track: Track, ledger: Ledger, workspace: Workspace, slug: str) -> dict[str, str]:
     """Take every sealed row into the ledger, each digest of both checked before any ask.
 
     Returns
@@ -44,9 +45,10 @@ def hydrate(ledger: Ledger, workspace: Workspace, slug: str) -> dict[str, str]:
     """
     documents: dict[str, str] = {}
     responses = {row.request_digest: row for row in ledger.responses()}
-    path = workspace.artifact("execute", slug)
+    stage = track.place(track.asking)
+    path = workspace.artifact(stage, slug)
     if _stands(path):
-        table = workspace.read_answers(slug)
+        table = workspace.read_answers(slug, stage)
         for row in table.rows():
             if responses.get(row.request_digest) != row:
                 ledger.add(row)
@@ -54,7 +56,7 @@ def hydrate(ledger: Ledger, workspace: Workspace, slug: str) -> dict[str, str]:
             document = parse_json(text.encode(), str(path), ExecuteError)
             documents[f"route/{digest('route', document)}"] = text
     attempts = {Attempt.key_of(row): row for row in ledger.attempts()}
-    path = attempts_path(workspace, slug)
+    path = attempts_path(track, workspace, slug)
     if _stands(path):
         for attempt in read_table(path, Attempt).rows():
             if attempts.get(Attempt.key_of(attempt)) != attempt:
@@ -63,11 +65,13 @@ def hydrate(ledger: Ledger, workspace: Workspace, slug: str) -> dict[str, str]:
 
 
 def seal(
+    track: Track,
     workspace: Workspace,
     bound: BoundRoute,
+    *,
     ledger: Ledger,
     documents: Mapping[str, str],
-    tasks_root: str,
+    source_root: str,
 ) -> tuple[Artifact, ...]:
     """Write the ledger into the route's two tables.
 
@@ -80,12 +84,12 @@ def seal(
     """
     older = {name: text for name, text in documents.items() if text != bound.document}
     about = older | {"route": bound.document, "slug": owner_document(bound.slug)}
-    responses = make_table(Response, ledger.responses(), {"tasks": tasks_root}, about)
+    responses = make_table(Response, ledger.responses(), {track.source: source_root}, about)
     inputs = {f"responses/{bound.slug}": responses.root}
     attempts = make_table(Attempt, ledger.attempts(), inputs)
     answered, tried = (
-        workspace.artifact("execute", bound.slug),
-        attempts_path(workspace, bound.slug),
+        workspace.artifact(track.place(track.asking), bound.slug),
+        attempts_path(track, workspace, bound.slug),
     )
     write_table(answered, responses)
     write_table(tried, attempts)

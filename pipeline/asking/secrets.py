@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from schemas.parameters import OpenAiRoute
 
-__all__ = ["Secrets", "read_headers"]
+__all__ = ["Secrets", "read_headers", "variables"]
 
 _SHORTEST = 8  # `ollama` and `none` are placeholders, not secrets
 _MASK = "[redacted]"
@@ -71,6 +71,12 @@ def read_headers(route: OpenAiRoute, slug: str) -> dict[str, str]:
     if route.key_env is not None:
         found["Authorization"] = f"Bearer {_value(route.key_env, slug)}"
     return found
+
+
+def variables(route: OpenAiRoute) -> tuple[str, ...]:
+    """Names of the environment variables that hold a route's secrets."""
+    names = [*route.headers_env.values(), *([route.key_env] if route.key_env else [])]
+    return tuple(dict.fromkeys(names))
 
 
 def _value(variable: str, slug: str) -> str:

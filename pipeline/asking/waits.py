@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 __all__ = ["retry_after_ms"]
 
 _SECONDS = re.compile(r"[0-9]{1,12}")
-_DATE = re.compile(
-    r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), ([0-3][0-9]) "
-    r"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ([0-9]{4}) "
-    r"([0-2][0-9]):([0-5][0-9]):([0-5][0-9]) GMT"
-)
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def retry_after_ms(value: str | None, date: str | None = None) -> int | None:
@@ -40,13 +34,10 @@ def retry_after_ms(value: str | None, date: str | None = None) -> int | None:
 
 
 def _unix(text: str) -> int | None:
-    """Unix time of an HTTP date in its one form that servers may send today."""
-    match = _DATE.fullmatch(text)
-    if match is None:
+    """Unix time of an HTTP date; none where the text is none, or not in GMT."""
+    if not text.endswith(" GMT"):
         return None
-    day, month, year, hour, minute, second = match.groups()
-    numbers = (int(year), _MONTHS.index(month) + 1, int(day), int(hour), int(minute), int(second))
     try:
-        return int(datetime(*numbers, tzinfo=UTC).timestamp())
+        return int(parsedate_to_datetime(text).timestamp())
     except ValueError:
         return None

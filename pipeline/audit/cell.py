@@ -188,10 +188,11 @@ def _prompt(workspace: Workspace, task: Task) -> AuditStep:
 
 def _request(cell: _Cell) -> AuditStep:
     from pipeline.asking.adapter import request_digest
-    from pipeline.execute.routes import find_route
+    from pipeline.asking.routes import find_route
+    from pipeline.portfolio import PORTFOLIO
 
     row = cell.selection.row
-    bound = find_route(cell.workspace.parameters.routes, cell.slug)
+    bound = find_route(PORTFOLIO, cell.workspace.parameters, cell.slug)
     key = request_digest(cell.task.digest, bound.digest, 0)
     stored = cell.response.row.request_digest if cell.response else key
     holds = bound.digest == row.route_digest and key == stored

@@ -15,11 +15,11 @@ from pipeline.audit.layout import attempts_place, places
 from pipeline.errors import TableError
 from pipeline.files import parse_json
 from pipeline.identity import digest
+from pipeline.portfolio import PORTFOLIO
 from pipeline.tables import make_table
 from pipeline.workspace import owner_document
 from schemas.execution import Attempt, Response
 from schemas.parameters import PolicyRoute, ReplayRoute
-from schemas.taskset import Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,21 +101,20 @@ def _execute(workspace: Workspace, stored: Mapping[Place, Table[Any]]) -> Derive
 
 def derive_answers(workspace: Workspace, place: Place, stored: Table[Any] | None) -> Table[Any]:
     """A route's table: the answers of today's tasks derived, those of earlier tasks as sealed."""
-    from pipeline.asking.runner import make_requests
-    from pipeline.execute.routes import bind_route, find_route
+    from pipeline.asking.adapter import make_requests
+    from pipeline.asking.routes import bind_route, find_route
 
-    tasks = workspace.read("freeze", Task)
-    rows, digests = tasks.rows(), tasks.digests
-    bound = find_route(workspace.parameters.routes, place.name)
-    adapter = bind_route(bound, dict(zip(digests, rows, strict=True)), workspace.root)
-    requests = make_requests(rows, digests, bound.digest)
+    questions = PORTFOLIO.questions(workspace)
+    bound = find_route(PORTFOLIO, workspace.parameters, place.name)
+    adapter = bind_route(bound, questions, workspace.root)
+    requests = make_requests(questions, bound.digest)
     answers = asyncio.run(_ask_all(adapter, requests))
-    earlier = _earlier(stored, digests, bound.digest)
+    earlier = _earlier(stored, {one.digest for one in questions.asked}, bound.digest)
     about = _documents(stored, bound.document) | {
         "route": bound.document,
         "slug": owner_document(bound.slug),
     }
-    return make_table(Response, [*answers, *earlier], {"tasks": tasks.root}, about)
+    return make_table(Response, [*answers, *earlier], {PORTFOLIO.source: questions.root}, about)
 
 
 async def _ask_all(adapter: Adapter, requests: list[Request]) -> list[Response]:
@@ -144,7 +143,7 @@ def _documents(stored: Table[Any] | None, today: str) -> dict[str, str]:
     return found
 
 
-def _earlier(stored: Table[Any] | None, digests: list[str], route_digest: str) -> list[Response]:
+def _earlier(stored: Table[Any] | None, today: set[str], route_digest: str) -> list[Response]:
     """Sealed answers that belong to no task of today or to an earlier identity of the route.
 
     They are taken only where their request key is that of their task and route: a row that was
@@ -152,7 +151,6 @@ def _earlier(stored: Table[Any] | None, digests: list[str], route_digest: str) -
     """
     from pipeline.asking.adapter import request_digest
 
-    today = set(digests)
     return [
         row
         for row in (stored.rows() if stored else [])

@@ -217,12 +217,13 @@ def _contrast(workspace: Workspace, found: Claim) -> AuditStep:
 
 
 def _route(workspace: Workspace, hit: Hit) -> AuditStep:
-    from pipeline.execute.routes import find_route
+    from pipeline.asking.routes import find_route
+    from pipeline.portfolio import PORTFOLIO
 
     place = hit.place
     if place is None:
         raise TableError("a route's table", "none", "execute", "Run `dvc pull`.")
-    bound = find_route(workspace.parameters.routes, place.name)
+    bound = find_route(PORTFOLIO, workspace.parameters, place.name)
     header = read_header(place.path(workspace))
     lines = [
         f"{place.name}: {header.rows} answers sealed, root {header.root[:16]}…",

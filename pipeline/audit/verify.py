@@ -215,9 +215,10 @@ def _chain(workspace: Workspace, headers: dict[Place, TableHeader]) -> Step:
 
 def _route(workspace: Workspace, place: Place, header: TableHeader) -> list[Difference]:
     """Whether a table of answers is that of its route: two files swapped are seen here."""
-    from pipeline.execute.routes import find_route
+    from pipeline.asking.routes import find_route
+    from pipeline.portfolio import PORTFOLIO
 
-    expected = find_route(workspace.parameters.routes, place.name)
+    expected = find_route(PORTFOLIO, workspace.parameters, place.name)
     stated = header.about.get("route", "")
     if stated == expected.document:
         return []

@@ -45,7 +45,7 @@ def execute(  # noqa: PLR0917  # typer passes by name
     `dvc repro` seals them afterwards. Stop with Ctrl-C between any two cells and run the same
     command again to go on.
     """
-    from pipeline.execute.board import filled_view, live_board, wanted, watched_exit
+    from pipeline.asking.board import filled_view, live_board, wanted, watched_exit
     from pipeline.execute.stage import Wish, fill, run
 
     place = opened(workspace)
@@ -63,9 +63,10 @@ def execute(  # noqa: PLR0917  # typer passes by name
 def routes(context: typer.Context, workspace: Folder = HERE, as_json: Json = False) -> None:
     """List the routes with digest and state."""
     if context.invoked_subcommand is None:
-        from pipeline.execute.overview import routes_view
+        from pipeline.asking.overview import routes_view
+        from pipeline.portfolio import PORTFOLIO
 
-        show(routes_view(opened(workspace)), as_json)
+        show(routes_view(PORTFOLIO, opened(workspace)), as_json)
 
 
 @routes_commands.command("check")
@@ -78,8 +79,9 @@ def routescheck(
     as_json: Json = False,
 ) -> None:
     """Tell whether key, endpoint, model and price are there, and what a run costs at most."""
-    from pipeline.execute.check import check_routes, checks_view
+    from pipeline.asking.check import check_routes, checks_view
+    from pipeline.portfolio import PORTFOLIO
 
-    checks = check_routes(opened(workspace), slugs or [], ping)
+    checks = check_routes(PORTFOLIO, opened(workspace), slugs or [], ping)
     show(checks_view(checks), as_json)
     raise typer.Exit(0 if all(check.ready for check in checks) else 1)

@@ -6,22 +6,26 @@ Its draws are digests of seed and task, so an answer depends on nothing else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.asking.adapter import Reply
 from pipeline.identity import digest
+from pipeline.starter import dishes_digest, read_dishes
 from schemas.execution import Outcome
 from schemas.parameters import Policy
 from schemas.taskset import LABELS, PORTFOLIOS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
-    from pipeline.asking.adapter import Request
+    from pipeline.asking.adapter import Questions, Request
+    from pipeline.asking.routes import BoundRoute
     from schemas.parameters import PolicyRoute
+    from schemas.record import IdentityValue
     from schemas.taskset import Task
 
-__all__ = ["REVISIONS", "DishCounts", "PolicyAdapter", "count_dishes"]
+__all__ = ["REVISIONS", "DishCounts", "PolicyAdapter", "count_dishes", "identity", "make"]
 
 _FULL_SHARE = 10_000
 
@@ -43,6 +47,25 @@ class _Question(NamedTuple):
 
 REVISIONS: dict[Policy, int] = dict.fromkeys(Policy, 1)
 """Rises when a policy's answers change; part of its route's identity."""
+
+
+def identity(route: PolicyRoute) -> dict[str, IdentityValue]:
+    """What can change an answer: the policy, its settings, and the dishes that it knows."""
+    return {
+        "dishes": None if route.dishes is None else dishes_digest(route.dishes),
+        "policy": route.policy.value,
+        "revision": REVISIONS[route.policy],
+        "seed": route.seed,
+        "skill_bps": route.skill_bps,
+        "slips_bps": route.slips_bps,
+    }
+
+
+def make(bound: BoundRoute, questions: Questions, root: Path) -> PolicyAdapter:  # noqa: ARG001  # as all makers
+    """The adapter of a built-in policy."""
+    route: Any = bound.route
+    dishes = None if route.dishes is None else count_dishes(read_dishes(route.dishes))
+    return PolicyAdapter(route, questions.rows, dishes)
 
 
 class PolicyAdapter:
@@ -69,8 +92,8 @@ class PolicyAdapter:
 
     async def ask(self, request: Request) -> Reply:
         """Answer one request; the same request always gets the same bytes."""
-        task = self._tasks[request.task_digest]
-        question = _Question(request.task_digest, task.anchor, task.choices)
+        task = self._tasks[request.question.digest]
+        question = _Question(request.question.digest, task.anchor, task.choices)
         selection = self._choose(question, task)
         names = [task.choices[LABELS.index(label)].replace("_", " ") for label in selection]
         text = self._slip(question, selection) or (

@@ -1,115 +1,41 @@
-"""The execute stage: a ledger is filled from its tables, completed, and sealed into them."""
+"""The execute stage: every route is asked every frozen task, once, ever (design 6)."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from pipeline.asking.ledger import open_ledger
-from pipeline.asking.line import Hosts, paid_job
-from pipeline.asking.openai import OpenAiAdapter
-from pipeline.asking.runner import Job, make_requests, plain_job, run_jobs
-from pipeline.asking.sealing import hydrate, seal
-from pipeline.asking.tally import Tally, unwatched
-from pipeline.errors import ExecuteError, FlavourbenchError, ProviderError
-from pipeline.execute.routes import bind_route, find_route
-from pipeline.files import read_bytes
-from pipeline.workspace import StageSummary
+from pipeline.asking.adapter import Question, Questions
+from pipeline.asking.adapters import ADAPTERS as COMMON
+from pipeline.asking.adapters import Maker
+from pipeline.asking.filling import EVERYTHING, Wish, fill_routes, run_route
+from pipeline.asking.tally import unwatched
+from pipeline.execute import policies
+from pipeline.portfolio import PORTFOLIO
+from schemas.parameters import PolicyRoute
 from schemas.taskset import Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-    from pipeline.asking.ledger import Ledger
-    from pipeline.asking.routes import BoundRoute
+    from pipeline.asking.filling import Filled
     from pipeline.asking.tally import Watch
-    from pipeline.tables import Table
-    from pipeline.workspace import Workspace
+    from pipeline.workspace import StageSummary, Workspace
+    from schemas.parameters import ExecutionRoute, Parameters
 
-__all__ = ["EVERYTHING", "Filled", "Wish", "fill", "run"]
+__all__ = ["ADAPTERS", "Wish", "fill", "questions", "routes", "run"]
 
-_LOCK_LIMIT = 2**28
-
-
-class Wish(NamedTuple):
-    """What is wanted of a run.
-
-    Attributes
-    ----------
-    limit
-        Ask so many cells of a route at most, and seal nothing.
-    give_up
-        Store what fails to the end of its attempts as failed, for good.
-    """
-
-    limit: int | None = None
-    give_up: bool = False
-
-
-EVERYTHING = Wish()
-"""Every missing cell; what fails is left open."""
-
-
-class Filled(NamedTuple):
-    """What a run did to one route's ledger, and what stopped it, if anything did."""
-
-    slug: str
-    tally: Tally | None
-    problem: FlavourbenchError | None
-
-
-class _Opened(NamedTuple):
-    """A route with its ledger, held by this process, and the documents of its older routes."""
-
-    bound: BoundRoute
-    ledger: Ledger
-    documents: Mapping[str, str]
-    job: Job
-
-
-class _Room(NamedTuple):
-    """What the routes of one run share; the stack lets their ledgers go."""
-
-    workspace: Workspace
-    tasks: Table[Task]
-    wish: Wish
-    hosts: Hosts
-    stack: ExitStack
+ADAPTERS: Mapping[type[ExecutionRoute], Maker] = {
+    **COMMON,
+    PolicyRoute: Maker(policies.identity, policies.make, derivable=True),
+}
+"""Who answers for the portfolio's routes."""
 
 
 def run(
     workspace: Workspace, slug: str, wish: Wish = EVERYTHING, watch: Watch = unwatched
 ) -> StageSummary:
-    """Ask one route every task that it has not answered, and seal what it ever answered.
-
-    Raises
-    ------
-    UsageError
-        There is no such route.
-    ExecuteError
-        The ledger or a replay file is unusable, another process holds the route, a secret is not
-        set, or answers that cost money are on record but not at hand.
-    ProviderError
-        A provider or a budget stopped the run, or cells are left open; nothing stored is lost.
-    StoppedError
-        A signal came between cells; nothing stored is lost.
-    """
-    tasks = workspace.read("freeze", Task)
-    with ExitStack() as stack:
-        opened = _open(_Room(workspace, tasks, wish, Hosts(), stack), slug)
-        tally = opened.job.tally
-        with watch([tally]):
-            (stopped,) = run_jobs([opened.job])
-        problem = stopped or _left_open(tally)
-        if problem is not None:
-            raise problem
-        artifacts = seal(workspace, opened.bound, opened.ledger, opened.documents, tasks.root)
-    headline = (
-        f"{slug}: {tally.present} of {tally.total} present, {tally.asked} asked now, "
-        f"{artifacts[0].rows} stored in all{_extras(tally)}"
-    )
-    return StageSummary("execute", headline, artifacts)
+    """Ask one route every task that it has not answered. Raises as `filling.run_route` does."""
+    return run_route(PORTFOLIO, workspace, slug, wish, watch)
 
 
 def fill(
@@ -118,97 +44,18 @@ def fill(
     wish: Wish = EVERYTHING,
     watch: Watch = unwatched,
 ) -> list[Filled]:
-    """Fill the ledgers of many routes at once, and seal none: `dvc repro` does that afterwards.
+    """Fill the ledgers of many routes at once. Raises as `filling.fill_routes` does."""
+    return fill_routes(PORTFOLIO, workspace, slugs, wish, watch)
 
-    What stops one route leaves the others at work.
 
-    Raises
-    ------
-    UsageError
-        There is no such route.
-    TableError
-        The tasks are not frozen.
-    """
+def questions(workspace: Workspace) -> Questions:
+    """Every frozen task as a question. Raises `TableError` where no tasks are frozen."""
     tasks = workspace.read("freeze", Task)
-    for slug in slugs:
-        find_route(workspace.parameters.routes, slug)
-    found: dict[str, Filled] = {}
-    jobs: list[Job] = []
-    with ExitStack() as stack:
-        room = _Room(workspace, tasks, wish, Hosts(), stack)
-        for slug in dict.fromkeys(slugs):
-            try:
-                jobs.append(_open(room, slug).job)
-            except FlavourbenchError as refused:
-                found[slug] = Filled(slug, None, refused)
-        with watch([job.tally for job in jobs]):
-            problems = run_jobs(jobs)
-    for job, stopped in zip(jobs, problems, strict=True):
-        problem = stopped or (_left_open(job.tally) if wish.limit is None else None)
-        found[job.tally.slug] = Filled(job.tally.slug, job.tally, problem)
-    return [found[slug] for slug in dict.fromkeys(slugs)]
+    rows = dict(zip(tasks.digests, tasks.rows(), strict=True))
+    asked = tuple(Question(task.task_id, digest, task.prompt) for digest, task in rows.items())
+    return Questions(tasks.root, asked, rows)
 
 
-def _open(room: _Room, slug: str) -> _Opened:
-    """A route ready to be asked: its ledger held and filled from its tables, its secrets read."""
-    bound = find_route(room.workspace.parameters.routes, slug)
-    rows, digests = room.tasks.rows(), room.tasks.digests
-    adapter = bind_route(bound, dict(zip(digests, rows, strict=True)), room.workspace.root)
-    ledger = room.stack.enter_context(open_ledger(room.workspace.ledger(slug)))
-    if adapter.costs_money and not ledger.keys():
-        _refuse_to_pay_twice(room.workspace, slug, room.workspace.artifact("execute", slug))
-    ledger.recover()
-    documents = hydrate(ledger, room.workspace, slug)
-    requests = make_requests(rows, digests, bound.digest)
-    if isinstance(adapter, OpenAiAdapter):
-        give_up = room.wish.give_up
-        job = paid_job(adapter, ledger, requests, bound.digest, room.hosts, give_up=give_up)
-    else:
-        job = plain_job(slug, requests, adapter, ledger)
-    if room.wish.limit is not None:
-        # by hash, so that a few cells are of all families
-        chosen = sorted(job.missing, key=lambda request: request.key)[: room.wish.limit]
-        job = job._replace(missing=chosen)
-    if job.missing and isinstance(adapter, OpenAiAdapter):
-        adapter.unlock()
-    return _Opened(bound, ledger, documents, job)
-
-
-def _left_open(tally: Tally) -> ProviderError | None:
-    """The error where a run has come to its end and cells are left open."""
-    left = tally.total - tally.done
-    if not left:
-        return None
-    said = ", ".join(f"{count} {outcome}" for outcome, count in tally.parked.most_common())
-    return ProviderError(
-        "an answer to every task",
-        f"{left} cells left open ({said})",
-        f"route {tally.slug}",
-        "Run the same command to go on, or with --give-up to store them as failed, for good.",
-    )
-
-
-def _extras(tally: Tally) -> str:
-    """What a paid route adds to its headline."""
-    if not tally.attempts:
-        return ""
-    unknown = f", {tally.unknown} of unknown cost" if tally.unknown else ""
-    failed = ", ".join(f"{n} {name}" for name, n in sorted(tally.stored.items()) if name != "ok")
-    return (
-        f"{f' ({failed})' if failed else ''}; {tally.attempts} attempts{unknown}, "
-        f"spent {tally.spent}"
-    )
-
-
-def _refuse_to_pay_twice(workspace: Workspace, slug: str, sealed: Path) -> None:
-    """Stop where `dvc.lock` says that paid answers exist, the ledger is empty and no table here."""
-    lock = workspace.root / "dvc.lock"
-    if sealed.exists() or not lock.exists():
-        return
-    if f"execute@{slug}:".encode() in read_bytes(lock, _LOCK_LIMIT, ExecuteError):
-        raise ExecuteError(
-            f"the answers of {slug} that dvc.lock lists",
-            "neither table nor filled ledger",
-            sealed.relative_to(workspace.root).as_posix(),
-            "Run `dvc pull` first, so that nothing is paid for twice.",
-        )
+def routes(parameters: Parameters) -> Mapping[str, ExecutionRoute]:
+    """The routes of the portfolio, by slug."""
+    return parameters.routes

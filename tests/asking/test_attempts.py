@@ -26,7 +26,7 @@ def ledger(tmp_path):
 
 def sending(task=1, number=1, reserve=1000):
     request = make_request(task)
-    return Sending(request.key, number, ROUTE, request.task_id, 5, reserve)
+    return Sending(request.key, number, ROUTE, request.question.id, 5, reserve)
 
 
 def settled(task=1, number=1, *, raw=b"one", cost=400, outcome=Outcome.OK):

@@ -85,10 +85,13 @@ DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
         ("1e3", None, None),
         ("\u0661", None, None),
         ("9" * 40, None, None),
-        ("Sunday, 06-Nov-94 08:49:37 GMT", None, None),
+        ("Sunday, 06-Nov-94 08:49:37 GMT", None, 0),
         ("Sun, 06 Nov 1994 08:49:37 +0000", None, None),
         ("Sun, 32 Nov 1994 08:49:37 GMT", None, None),
         ("1994-11-06T08:49:37Z", None, None),
+        ("Sun Nov  6 08:49:37 1994", None, None),
+        ("GMT", None, None),
+        ("x GMT", None, None),
     ],
 )
 def test_a_wait_is_whole_seconds_or_an_http_date(value, date, expected):

@@ -8,14 +8,11 @@ from blake3 import blake3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.asking.adapter import Reply, request_digest
+from pipeline.asking.adapter import Question, Questions, Reply, make_requests, request_digest
 from pipeline.asking.ledger import open_ledger
 from pipeline.asking.runner import (
-    RunCount,
-    make_requests,
     plain_job,
     run_jobs,
-    run_requests,
 )
 from pipeline.errors import ExecuteError, ProviderError, StoppedError
 from pipeline.tables import make_table
@@ -25,8 +22,8 @@ from tests.execute.small import (
     answer_to,
     make_request,
     make_response,
-    make_tasks,
     provider_down,
+    run_requests,
 )
 
 ROUTE = "2" * 64
@@ -74,32 +71,26 @@ class TestRequests:
         }
         assert len(keys) == 8
 
-    def test_there_is_one_request_a_task_in_task_order(self):
-        tasks = make_tasks(3)
-        digests = ["a" * 64, "b" * 64, "c" * 64]
-        made = make_requests(tasks, digests, ROUTE)
-        assert [r.task_id for r in made] == ["t-001", "t-002", "t-003"]
-        assert [r.prompt for r in made] == [task.prompt for task in tasks]
-        assert [r.key for r in made] == [request_digest(d, ROUTE, 0) for d in digests]
-        assert {(r.route_digest, r.repeat) for r in made} == {(ROUTE, 0)}
-
-    def test_tasks_and_digests_of_other_lengths_are_refused(self):
-        with pytest.raises(ValueError, match="zip"):
-            make_requests(make_tasks(2), ["a" * 64], ROUTE)
+    def test_there_is_one_request_a_question_in_order(self):
+        asked = tuple(Question(f"t-{n}", c * 64, "?", None, n) for n, c in enumerate("abc"))
+        made = make_requests(Questions("1" * 64, asked, {}), ROUTE)
+        assert [r.question for r in made] == list(asked)
+        assert [r.key for r in made] == [request_digest(q.digest, ROUTE, q.repeat) for q in asked]
+        assert {r.route_digest for r in made} == {ROUTE}
 
 
 class TestAsking:
     @pytest.mark.parametrize("concurrency", [1, 2, 8, 100])
     def test_every_request_is_asked_once_and_stored_under_its_key(self, ledger, concurrency):
         adapter = Answers()
-        assert run_requests(requests(9), adapter, ledger, concurrency) == RunCount(0, 9)
+        assert run_requests(requests(9), adapter, ledger, concurrency) == (0, 9)
         assert sorted(adapter.asked) == [f"t-{n:03}" for n in range(1, 10)]
         by_key = {row.request_digest: row for row in ledger.responses()}
         for request in requests(9):
             row = by_key.pop(request.key)
             assert Reply(row.outcome, row.form, row.raw) == answer_to(request)
-            assert (row.task_id, row.task_digest) == (request.task_id, request.task_digest)
-            assert (row.route_digest, row.repeat) == (request.route_digest, request.repeat)
+            assert (row.task_id, row.task_digest) == (request.question.id, request.question.digest)
+            assert (row.route_digest, row.repeat) == (request.route_digest, request.question.repeat)
         assert by_key == {}
 
     @pytest.mark.parametrize("concurrency", [1, 8])
@@ -107,14 +98,14 @@ class TestAsking:
         for number in (1, 3):
             ledger.add(make_response(number))
         adapter = Answers()
-        assert run_requests(requests(4), adapter, ledger, concurrency) == RunCount(2, 2)
+        assert run_requests(requests(4), adapter, ledger, concurrency) == (2, 2)
         assert sorted(adapter.asked) == ["t-002", "t-004"]
         again = Answers()
-        assert run_requests(requests(4), again, ledger, concurrency) == RunCount(4, 0)
+        assert run_requests(requests(4), again, ledger, concurrency) == (4, 0)
         assert again.asked == []
 
     def test_no_requests_at_all_are_no_error(self, ledger):
-        assert run_requests([], Answers(), ledger) == RunCount(0, 0)
+        assert run_requests([], Answers(), ledger) == (0, 0)
 
     def test_the_tally_counts_from_what_was_present_up_to_the_total(self, ledger):
         ledger.add(make_response(1))
@@ -160,11 +151,11 @@ class TestAsking:
 class TestOrder:
     def test_fb_025_answers_that_finish_in_another_order_are_joined_by_key(self, ledger):
         pace = {"t-001": 9, "t-002": 12, "t-003": 0}
-        adapter = Answers(pace=lambda request: pace[request.task_id])
+        adapter = Answers(pace=lambda request: pace[request.question.id])
         run_requests(requests(3), adapter, ledger, 8)
         assert adapter.finished == ["t-003", "t-001", "t-002"]
         raw = {row.task_id: row.raw for row in ledger.responses()}
-        assert raw == {request.task_id: answer_to(request).raw for request in requests(3)}
+        assert raw == {request.question.id: answer_to(request).raw for request in requests(3)}
 
     @settings(deadline=None, max_examples=40)
     @given(
@@ -182,7 +173,7 @@ class TestOrder:
 
         plain = root(Answers(), requests(8), 1)
         pace = {f"t-{n:03}": steps for n, steps in enumerate(paces, start=1)}
-        adapter = Answers(pace=lambda request: pace[request.task_id])
+        adapter = Answers(pace=lambda request: pace[request.question.id])
         assert root(adapter, [requests(8)[i] for i in order], concurrency) == plain
 
     def test_fb_023_the_first_stored_answer_wins(self, ledger):
@@ -213,7 +204,7 @@ class TestFailing:
         assert stored == set(adapter.finished)
         assert len(adapter.asked) == len(stored) + 1
         again = Answers()
-        assert run_requests(requests(9), again, ledger) == RunCount(len(stored), 9 - len(stored))
+        assert run_requests(requests(9), again, ledger) == (len(stored), 9 - len(stored))
         assert not stored & set(again.asked)
 
     def test_replies_under_way_are_stored_when_another_cell_fails(self, ledger):
@@ -290,7 +281,7 @@ class TestSignals:
     def test_a_signal_stops_between_cells_and_loses_nothing(self, ledger, number, concurrency):
         class Signalled(Answers):
             async def ask(self, request):
-                if request.task_id == "t-003":
+                if request.question.id == "t-003":
                     signal.raise_signal(number)
                 return await super().ask(request)
 
@@ -310,7 +301,7 @@ class TestSignals:
     def test_a_signal_lets_in_where_the_adapter_never_waits(self, ledger):
         class Hasty(Answers):
             async def ask(self, request):
-                if request.task_id == "t-002":
+                if request.question.id == "t-002":
                     signal.raise_signal(signal.SIGTERM)
                 return answer_to(request)
 
@@ -321,8 +312,8 @@ class TestSignals:
     def test_a_signal_at_the_last_cell_is_no_stop(self, ledger):
         class Last(Answers):
             async def ask(self, request):
-                if request.task_id == "t-003":
+                if request.question.id == "t-003":
                     signal.raise_signal(signal.SIGTERM)
                 return await super().ask(request)
 
-        assert run_requests(requests(3), Last(), ledger) == RunCount(0, 3)
+        assert run_requests(requests(3), Last(), ledger) == (0, 3)

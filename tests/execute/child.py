@@ -12,8 +12,7 @@ import os
 import sys
 
 from pipeline.__main__ import main
-from pipeline.asking import runner
-from pipeline.execute import stage
+from pipeline.asking import filling, runner
 from tests.execute.small import answer_to
 
 
@@ -27,7 +26,7 @@ class Watched:
     async def ask(self, request):
         self._asked += 1
         number = self._asked
-        line = f"{request.task_id}\n".encode()
+        line = f"{request.question.id}\n".encode()
         os.write(self._log, line)
         os.write(1, line)
         if self._hold and number >= self._hold:
@@ -45,7 +44,7 @@ class Watched:
 if __name__ == "__main__":
     path, held, workers = sys.argv[1:4]
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    stage.bind_route = lambda *_: Watched(log, int(held))
-    stage.plain_job = functools.partial(runner.plain_job, concurrency=int(workers))
+    filling.bind_route = lambda *_: Watched(log, int(held))
+    filling.plain_job = functools.partial(runner.plain_job, concurrency=int(workers))
     sys.argv[1:] = sys.argv[4:]
     main()

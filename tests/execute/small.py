@@ -8,8 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pipeline.asking.adapter import Reply, Request, request_digest
+from pipeline.asking.adapter import Question, Reply, Request, request_digest
 from pipeline.asking.ledger import open_ledger
+from pipeline.asking.runner import plain_job, run_jobs
 from pipeline.errors import ProviderError
 from pipeline.tables import make_table, read_table, write_table
 from pipeline.workspace import Workspace
@@ -98,7 +99,17 @@ def make_response(number=1, *, raw=b"FINAL_SELECTION: A, B, C\n", route="2" * 64
 
 def make_request(number=1, route="2" * 64):
     task = f"{number:064x}"
-    return Request(request_digest(task, route, 0), f"t-{number:03}", task, route, 0, "Which?")
+    question = Question(f"t-{number:03}", task, "Which?")
+    return Request(request_digest(task, route, 0), question, route)
+
+
+def run_requests(requests, adapter, ledger, concurrency=1):
+    """Ask an adapter every request that has no stored response; present before, and asked."""
+    job = plain_job("route", requests, adapter, ledger, concurrency)
+    (problem,) = run_jobs([job])
+    if problem is not None:
+        raise problem
+    return job.tally.present, job.tally.asked
 
 
 def sealed_rows(workspace, slug="uniform"):
@@ -116,19 +127,19 @@ class Answers:
         self._fail_at, self._error, self._pace = fail_at, error, pace
 
     async def ask(self, request):
-        self.asked.append(request.task_id)
+        self.asked.append(request.question.id)
         if len(self.asked) == self._fail_at:
             raise self._error
         for _ in range(self._pace(request)):
             await asyncio.sleep(0)
-        self.finished.append(request.task_id)
+        self.finished.append(request.question.id)
         return answer_to(request)
 
 
 def answer_to(request):
     """The same answer in every process and every order."""
-    selection = PORTFOLIOS[int(request.task_digest, 16) % len(PORTFOLIOS)]
-    text = f"{request.prompt}\nFINAL_SELECTION: {', '.join(selection)}\n"
+    selection = PORTFOLIOS[int(request.question.digest, 16) % len(PORTFOLIOS)]
+    text = f"{request.question.prompt}\nFINAL_SELECTION: {', '.join(selection)}\n"
     return Reply(Outcome.OK, "text", text.encode("utf-8"))
 
 

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
+from pipeline.asking import board
 from pipeline.asking.tally import Tally
-from pipeline.execute import board
 
 
 def tallies():

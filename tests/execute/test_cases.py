@@ -7,7 +7,9 @@ import json
 import pytest
 
 from pipeline.answer import answer_text
+from pipeline.asking.routes import find_route
 from pipeline.execute import stage
+from pipeline.portfolio import PORTFOLIO
 from tests.execute.provider import Provider, good, reply
 from tests.execute.small import attempts_of, make_workspace, openai_route
 from tests.shared import SHARED, needs_shared
@@ -94,5 +96,6 @@ def test_fb_018_a_rerun_goes_on(tmp_path):
 def test_fb_020_both_ids_are_stored_and_the_cell_is_not_scored(tmp_path):
     workspace, _, _, tried, stored = play(tmp_path, cases()["FB-020"])
     assert tried[0].returned_model == "vendor/large-9"
-    assert '"model":"vendor/small-1"' in stage.find_route(workspace.parameters.routes, "m").document
+    found = find_route(PORTFOLIO, workspace.parameters, "m")
+    assert '"model":"vendor/small-1"' in found.document
     assert {row.outcome for row in stored.values()} == {"model_mismatch"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.asking.adapter import Request
+from pipeline.asking.adapter import Question, Request
 from pipeline.execute.policies import REVISIONS, PolicyAdapter, count_dishes
 from pipeline.parse.reader import read_selection
 from schemas.execution import Outcome
@@ -67,7 +67,7 @@ def ask(route, numbers=range(1, 9), tasks=None, dishes=DISHES):
         found = []
         for digest, task in tasks.items():
             reply = await adapter.ask(
-                Request("0" * 64, task.task_id, digest, "0" * 64, 0, task.prompt)
+                Request("0" * 64, Question(task.task_id, digest, task.prompt), "0" * 64)
             )
             assert (reply.outcome, reply.form) == (Outcome.OK, "text")
             found.append(reply.raw.decode("utf-8"))

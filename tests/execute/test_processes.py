@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 
+from pipeline.asking import filling
 from pipeline.execute import stage
 from pipeline.tables import read_table
 from schemas.execution import Response
@@ -22,7 +23,7 @@ def go_on(monkeypatch):
 
     def run(workspace):
         adapter = Answers()
-        monkeypatch.setattr(stage, "bind_route", lambda *_: adapter)
+        monkeypatch.setattr(filling, "bind_route", lambda *_: adapter)
         return stage.run(workspace, "uniform").headline, Counter(adapter.asked)
 
     return run

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from pipeline.answer import answer_rule_digest
-from pipeline.execute import routes
-from pipeline.execute.routes import find_route, route_identity
+from pipeline.asking import routes
+from pipeline.asking.routes import bound_route
+from pipeline.execute.stage import ADAPTERS
 from pipeline.identity import digest
 from schemas.endpoint import Sampling
 from schemas.parameters import OpenAiRoute
@@ -68,11 +69,11 @@ def made(**changes):
 
 
 def digest_of(route):
-    return find_route({"slug": route}, "slug").digest
+    return bound_route("slug", route, ADAPTERS).digest
 
 
 def test_the_identity_holds_these_fields():
-    assert route_identity(made()) == {
+    assert json.loads(bound_route("slug", made(), ADAPTERS).document) == {
         "accept": ["vendor/m-1", "vendor/m-1-*"],
         "adapter": "openai",
         "answer_rule": answer_rule_digest("message"),
@@ -85,7 +86,7 @@ def test_the_identity_holds_these_fields():
 
 
 def test_the_digest_is_of_the_document_and_stays():
-    bound = find_route({"slug": made()}, "slug")
+    bound = bound_route("slug", made(), ADAPTERS)
     assert bound.digest == digest("route", json.loads(bound.document))
     assert bound.digest == "80256ecb7862a85a7a073e93697285b4286ebda8d8760496f293d7a6fb6fe740"
 

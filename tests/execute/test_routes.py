@@ -2,16 +2,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+from types import SimpleNamespace as Named
 
 import pytest
 
 from pipeline.answer import answer_rule_digest
+from pipeline.asking import routes
+from pipeline.asking.adapter import Question, Questions
 from pipeline.asking.replay import ReplayAdapter
+from pipeline.asking.routes import bind_route, bound_route, find_route
 from pipeline.errors import FlavourbenchError, ReleaseError, UsageError
-from pipeline.execute import policies, routes
+from pipeline.execute import policies
 from pipeline.execute.policies import PolicyAdapter
-from pipeline.execute.routes import bind_route, find_route, route_identity
+from pipeline.execute.stage import ADAPTERS
 from pipeline.identity import digest
+from pipeline.portfolio import PORTFOLIO
 from pipeline.starter import VERSIONS, Dish, dishes_digest
 from schemas.parameters import Policy, PolicyRoute, ReplayRoute
 from tests.execute.small import make_task
@@ -29,8 +34,16 @@ COMMON = PolicyRoute(adapter="policy", policy=Policy.MOST_COMMON, dishes=1, labe
 REPLAY = ReplayRoute(adapter="replay", answers="a.jsonl", sha256="a" * 64, label="R", ranked=True)
 
 
+def bound(route, slug="slug"):
+    return bound_route(slug, route, ADAPTERS)
+
+
 def route_digest(route):
-    return find_route({"slug": route}, "slug").digest
+    return bound(route).digest
+
+
+def route_identity(route):
+    return json.loads(bound(route).document)
 
 
 def changed(route, **fields):
@@ -58,10 +71,9 @@ class TestIdentity:
         }
 
     def test_the_digest_is_of_the_document(self):
-        bound = find_route({"slug": NOISY}, "slug")
-        assert json.loads(bound.document) == route_identity(NOISY)
-        assert bound.digest == digest("route", json.loads(bound.document))
-        assert (bound.slug, bound.route) == ("slug", NOISY)
+        found = bound(NOISY)
+        assert found.digest == digest("route", json.loads(found.document))
+        assert (found.slug, found.route) == ("slug", NOISY)
 
     @pytest.mark.parametrize(
         ("route", "fields"),
@@ -107,7 +119,7 @@ class TestIdentity:
         }
 
     def test_the_slug_does_not_count(self):
-        assert find_route({"a": NOISY}, "a").digest == find_route({"b": NOISY}, "b").digest
+        assert bound(NOISY, "a").digest == bound(NOISY, "b").digest
 
     @pytest.mark.parametrize("policy", Policy)
     def test_a_raised_revision_changes_the_digest(self, monkeypatch, policy):
@@ -120,7 +132,7 @@ class TestIdentity:
 
     def test_other_dishes_change_the_digest_of_routes_that_know_dishes_alone(self, monkeypatch):
         before = [route_digest(route) for route in (COMMON, NOISY)]
-        monkeypatch.setattr(routes, "dishes_digest", lambda version: f"{version:064x}")
+        monkeypatch.setattr(policies, "dishes_digest", lambda version: f"{version:064x}")
         after = [route_digest(route) for route in (COMMON, NOISY)]
         assert after[0] != before[0]
         assert after[1] == before[1]
@@ -157,7 +169,7 @@ class TestDishes:
     @pytest.mark.parametrize("version", [3, 99])
     def test_an_unknown_version_is_one_line(self, version):
         with pytest.raises(ReleaseError) as caught:
-            find_route({"common": changed(COMMON, dishes=version)}, "common")
+            bound(changed(COMMON, dishes=version))
         message = str(caught.value)
         assert "\n" not in message
         assert "1 or 2" in message
@@ -169,7 +181,7 @@ class TestBinding:
     @pytest.mark.parametrize("slug", ["nope", "", "uniform ", "UNIFORM", "../uniform", "a\nb"])
     def test_an_unknown_slug_is_one_line_that_lists_those_there_are(self, slug):
         with pytest.raises(UsageError) as caught:
-            find_route({"uniform": NOISY, "other": COMMON}, slug)
+            find_route(PORTFOLIO, Named(routes={"uniform": NOISY, "other": COMMON}), slug)
         message = str(caught.value)
         assert "\n" not in message
         assert "uniform, other" in message
@@ -177,16 +189,17 @@ class TestBinding:
 
     def test_each_adapter_answers_for_its_kind_and_costs_nothing(self, tmp_path):
         task = make_task(1)
-        adapter = bind_route(find_route({"n": NOISY}, "n"), {"0" * 64: task}, tmp_path)
+        asked = Questions("1" * 64, (Question(task.task_id, "0" * 64, "?"),), {"0" * 64: task})
+        adapter = bind_route(bound(NOISY), asked, tmp_path)
         assert isinstance(adapter, PolicyAdapter)
         assert not adapter.costs_money
         data = b'{"task_id": "t-001", "answer": null}'
         (tmp_path / "a.jsonl").write_bytes(data)
         route = changed(REPLAY, sha256=hashlib.sha256(data).hexdigest())
-        adapter = bind_route(find_route({"r": route}, "r"), {"0" * 64: task}, tmp_path)
+        adapter = bind_route(bound(route), asked, tmp_path)
         assert isinstance(adapter, ReplayAdapter)
         assert not adapter.costs_money
 
     def test_a_missing_replay_file_is_one_line(self, tmp_path):
         with pytest.raises(FlavourbenchError, match=r"a\.jsonl"):
-            bind_route(find_route({"r": REPLAY}, "r"), {}, tmp_path)
+            bind_route(bound(REPLAY), Questions("1" * 64, (), {}), tmp_path)

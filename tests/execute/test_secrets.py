@@ -9,10 +9,11 @@ from urllib.parse import quote
 import pyarrow.parquet
 import pytest
 
+from pipeline.asking.routes import find_route
 from pipeline.asking.secrets import Secrets, read_headers
 from pipeline.errors import ExecuteError
 from pipeline.execute import stage
-from pipeline.execute.routes import find_route
+from pipeline.portfolio import PORTFOLIO
 from pipeline.tables import make_table, write_table
 from pipeline.workspace import owner_document
 from schemas.execution import Response
@@ -88,7 +89,7 @@ def test_the_key_is_sent_and_nothing_of_it_is_kept(tmp_path):
     assert {head["x-title"] for head in provider.heads} == {TITLE}
     assert summary.artifacts[0].rows == 3
     assert traces(tmp_path) == []
-    assert KEY not in find_route(workspace.parameters.routes, "m").document
+    assert KEY not in find_route(PORTFOLIO, workspace.parameters, "m").document
 
 
 @pytest.mark.parametrize("place", ["answer", "error", "header", "cut", "html", "model", "finish"])

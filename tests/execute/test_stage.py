@@ -8,7 +8,7 @@ import stat
 
 import pytest
 
-from pipeline.asking import runner
+from pipeline.asking import filling, runner
 from pipeline.asking.ledger import open_ledger
 from pipeline.errors import ExecuteError, ProviderError, StoppedError, TableError, UsageError
 from pipeline.execute import stage
@@ -40,9 +40,9 @@ def answers(monkeypatch):
     """Puts an adapter of the test in the place of the route's."""
 
     def put(adapter, concurrency=1):
-        monkeypatch.setattr(stage, "bind_route", lambda *_: adapter)
+        monkeypatch.setattr(filling, "bind_route", lambda *_: adapter)
         job = functools.partial(runner.plain_job, concurrency=concurrency)
-        monkeypatch.setattr(stage, "plain_job", job)
+        monkeypatch.setattr(filling, "plain_job", job)
         return adapter
 
     return put
@@ -119,8 +119,8 @@ class TestSeal:
             [
                 (1, lambda _: 0),
                 (8, lambda _: 0),
-                (8, lambda request: 40 - 3 * int(request.task_id[2:])),
-                (3, lambda request: int(request.task_id[2:]) * 7 % 5),
+                (8, lambda request: 40 - 3 * int(request.question.id[2:])),
+                (3, lambda request: int(request.question.id[2:]) * 7 % 5),
             ]
         ):
             workspace = make_workspace(tmp_path / str(place))
@@ -339,7 +339,7 @@ class TestFailing:
         more = make_tasks(14)
         write_table(workspace.artifact("freeze", "tasks"), make_table(Task, more))
 
-        monkeypatch.setattr(stage, "run_jobs", lambda _: [StoppedError(12, 14)])
+        monkeypatch.setattr(filling, "run_jobs", lambda _: [StoppedError(12, 14)])
         with pytest.raises(StoppedError):
             stage.run(workspace, "uniform")
         assert sealed_path(workspace).read_bytes() == before

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from pipeline.asking.filling import Filled, Wish
     from pipeline.asking.tally import Tally
-    from pipeline.execute.stage import Filled, Wish
 
 __all__ = ["filled_view", "live_board", "wanted", "watched_exit"]
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from pipeline.asking.routes import find_route
 from pipeline.asking.store import peek_keys
-from pipeline.execute.routes import find_route
 from pipeline.showing.view import Grid, View
 from pipeline.tables import read_table
 from schemas.execution import Response
-from schemas.parameters import OpenAiRoute, PolicyRoute
-from schemas.taskset import Task
 
 if TYPE_CHECKING:
     from pipeline.asking.routes import BoundRoute
+    from pipeline.stages import Track
     from pipeline.workspace import Workspace
 
 __all__ = ["StoredKeys", "routes_view", "stored_keys"]
@@ -43,7 +42,7 @@ class StoredKeys(NamedTuple):
         return "sealed" if len(self.sealed) >= total else "complete, not sealed"
 
 
-def stored_keys(workspace: Workspace, bound: BoundRoute) -> StoredKeys:
+def stored_keys(track: Track, workspace: Workspace, bound: BoundRoute) -> StoredKeys:
     """What is stored of a route; opens nothing for writing and waits for nobody.
 
     Raises
@@ -53,14 +52,14 @@ def stored_keys(workspace: Workspace, bound: BoundRoute) -> StoredKeys:
     ExecuteError
         Its ledger is damaged.
     """
-    path = workspace.artifact("execute", bound.slug)
+    path = workspace.artifact(track.place(track.asking), bound.slug)
     sealed: set[str] = set()
     if path.exists():
         data = read_table(path, Response).data
         keys = data.column("request_digest").to_pylist()
         routes = data.column("route_digest").to_pylist()
         sealed = {key for key, route in zip(keys, routes, strict=True) if route == bound.digest}
-    return StoredKeys(peek_keys(workspace.ledger(bound.slug), bound.digest), sealed)
+    return StoredKeys(peek_keys(workspace.ledger(bound.slug, track.folder), bound.digest), sealed)
 
 
 class _Line(NamedTuple):
@@ -75,7 +74,7 @@ class _Line(NamedTuple):
     state: str
 
 
-def routes_view(workspace: Workspace) -> View:
+def routes_view(track: Track, workspace: Workspace) -> View:
     """All routes with digest and state.
 
     Raises
@@ -85,9 +84,11 @@ def routes_view(workspace: Workspace) -> View:
     ExecuteError
         A ledger is damaged.
     """
-    frozen = workspace.artifact("freeze", Task.table)
-    total = workspace.read("freeze", Task).header.rows if frozen.exists() else 0
-    documents = [_document(workspace, slug, total) for slug in workspace.parameters.routes]
+    made = workspace.artifact(track.folder + track.source_stage, track.source).exists()
+    total = len(track.questions(workspace).asked) if made else 0
+    documents = [
+        _document(track, workspace, slug, total) for slug in track.routes(workspace.parameters)
+    ]
     rows = tuple(
         (d.slug, d.adapter, d.asks, d.digest[:_SHOWN], f"{d.stored}/{total}", d.state)
         for d in documents
@@ -100,22 +101,15 @@ def routes_view(workspace: Workspace) -> View:
     )
 
 
-def _document(workspace: Workspace, slug: str, total: int) -> _Line:
-    bound = find_route(workspace.parameters.routes, slug)
-    keys = stored_keys(workspace, bound)
+def _document(track: Track, workspace: Workspace, slug: str, total: int) -> _Line:
+    bound = find_route(track, workspace.parameters, slug)
+    keys = stored_keys(track, workspace, bound)
     return _Line(
         slug,
         bound.route.adapter,
-        _asks(bound),
+        bound.route.asks,
         bound.digest,
         len(keys.all),
         total,
         keys.state(total),
     )
-
-
-def _asks(bound: BoundRoute) -> str:
-    route = bound.route
-    if isinstance(route, OpenAiRoute):
-        return route.model
-    return route.policy.value if isinstance(route, PolicyRoute) else route.answers

@@ -1,0 +1,50 @@
+"""Adapters by the class of their routes: the one place that a new adapter is added to.
+
+An adapter is a module with two functions: `identity`, what can change a route's answers, and
+`make`, which builds what answers. A track may bring adapters of its own (built-in answerers).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pipeline.asking import command, openai, replay
+from schemas.parameters import CommandRoute, OpenAiRoute, ReplayRoute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from pipeline.asking.adapter import Adapter, Questions
+    from pipeline.asking.routes import BoundRoute
+    from schemas.parameters import ExecutionRoute
+    from schemas.record import IdentityValue
+
+__all__ = ["ADAPTERS", "Maker"]
+
+
+class Maker(NamedTuple):
+    """How a kind of route gets its identity and its adapter.
+
+    Attributes
+    ----------
+    identity
+        What can change an answer of such a route, beside its adapter's name.
+    make
+        Builds the adapter, from the route, what it is asked, and the folder that relative paths
+        start from. Raises `ExecuteError` where the route does not fit.
+    derivable
+        Whether answers can be derived again, so that nothing is lost with them.
+    """
+
+    identity: Callable[[Any], dict[str, IdentityValue]]
+    make: Callable[[BoundRoute, Questions, Path], Adapter]
+    derivable: bool = False
+
+
+ADAPTERS: Mapping[type[ExecutionRoute], Maker] = {
+    CommandRoute: Maker(command.identity, command.make),
+    OpenAiRoute: Maker(openai.identity, openai.make),
+    ReplayRoute: Maker(replay.identity, replay.make, derivable=True),
+}
+"""The adapters of every track."""
