@@ -130,7 +130,7 @@ def test_a_key_in_what_stops_a_route_is_not_said(tmp_path, place):
     with Provider(lambda _: acts[place]) as provider:
         workspace = make_workspace(tmp_path, 9, {"m": keyed(provider)})
         (filled,) = stage.fill(workspace, ["m"])
-    assert "[redacted]" in str(filled.problem)
+    assert "[secret]" in str(filled.problem)
     assert KEY not in str(filled.problem)
     assert traces(tmp_path) == []
 
@@ -202,7 +202,7 @@ def test_a_server_that_ends_in_the_midst_of_the_key(tmp_path):
         workspace = make_workspace(tmp_path, 1, {"m": keyed(provider)})
         stage.fill(workspace, ["m"])
     tried, _ = attempts_of(workspace)
-    assert {row.raw for row in tried} == {b"[redacted]"}
+    assert {row.raw for row in tried} == {b"[secret]"}
 
 
 def test_no_file_of_a_whole_run_through_dvc_holds_it(small_lab):
