@@ -4,80 +4,23 @@ from __future__ import annotations
 
 import base64
 import gzip
-import html
 import json
 import math
 import string
-from html.entities import html5
-from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.asking.secrets import Secrets
+from tests.asking.spellings import ALONE, CHARACTERS, LAYERS, tells
 
 KEY = "sk-Planted/key+0123456789=ABCdef"
 MASK = "[secret]"
-NAMES = {value: name for name, value in html5.items() if name.endswith(";") and len(value) == 1}
-
 keys = st.text(string.ascii_letters + string.digits + "-_+/=.~:", min_size=8, max_size=40).filter(
     lambda key: len(set(key.lower())) > 4
 )
 """What keys are made of."""
-
-
-def by_character(spell):
-    return lambda key: "".join(spell(c) for c in key)
-
-
-CHARACTERS = {
-    "plain": str,
-    "swapped case": str.swapcase,
-    "unicode": lambda c: f"\\u{ord(c):04x}",
-    "UNICODE": lambda c: f"\\u{ord(c):04X}",
-    "percent": lambda c: f"%{ord(c):02x}",
-    "PERCENT": lambda c: f"%{ord(c):02X}",
-    "double percent": lambda c: f"%25{ord(c):02x}",
-    "decimal": lambda c: f"&#{ord(c)};",
-    "padded": lambda c: f"&#000{ord(c)};",
-    "hexadecimal": lambda c: f"&#x{ord(c):x};",
-    "HEXADECIMAL": lambda c: f"&#X00{ord(c):X};",
-    "escaped entity": lambda c: f"&amp;#{ord(c)};",
-    "named": lambda c: f"&{NAMES[c]}" if c in NAMES else c,
-    "slash": lambda c: "\\/" if c == "/" else c,
-}
-"""Spellings of one character, which may stand beside any other."""
-
-ALONE = {name: by_character(spell) for name, spell in CHARACTERS.items()} | {
-    "open decimal": by_character(lambda c: f"&#{ord(c):07}"),
-    "open hexadecimal": by_character(lambda c: f"&#x{ord(c):06x}"),
-    "hex escape": by_character(lambda c: f"\\x{ord(c):02x}"),
-    "octal": by_character(lambda c: f"\\{ord(c):03o}"),
-    "braces": by_character(lambda c: f"\\u{{{ord(c):x}}}"),
-    "long": by_character(lambda c: f"\\U{ord(c):08x}"),
-    "percent u": by_character(lambda c: f"%u{ord(c):04x}"),
-    "shell": by_character(lambda c: c if c.isalnum() else f"\\{c}"),
-    "mail": by_character(lambda c: f"={ord(c):02X}"),
-    "url": lambda key: quote(key, safe=""),
-    "form": quote_plus,
-    "upper": str.upper,
-    "lower": str.lower,
-    "hex": lambda key: key.encode().hex(),
-    "HEX": lambda key: key.encode().hex().upper(),
-    "hex dump": lambda key: key.encode().hex(" "),
-    "hex colons": lambda key: key.encode().hex(":"),
-    "hex numbers": lambda key: ", ".join(f"0x{byte:02x}" for byte in key.encode()),
-    "utf-16": lambda key: key.encode("utf-16-be").decode("latin-1"),
-    "lines": "\r\n".join,
-}
-"""Spellings of a whole key."""
-
-LAYERS = {
-    "json": lambda text: json.dumps(text)[1:-1],
-    "url": lambda text: quote(text, safe=""),
-    "html": html.escape,
-}
 
 
 @given(keys, st.data())
@@ -93,6 +36,14 @@ def test_any_mixture_of_spellings_is_cut_out_whole(key, data):
         for name in data.draw(st.lists(st.sampled_from(sorted(LAYERS)), max_size=3)):
             spelt = LAYERS[name](spelt)
     assert Secrets([key]).hide(f"! {spelt} !") == f"! {MASK} !"
+
+
+@pytest.mark.parametrize("name", sorted(ALONE))
+def test_the_search_of_these_tests_finds_every_spelling(name):
+    spelt = ALONE[name](KEY)
+    for text in (spelt, json.dumps({"raw": spelt}), json.dumps(json.dumps(spelt))):
+        assert tells(text.encode("latin-1"), KEY)
+    assert not tells(f"! {MASK} {KEY[:20]}".encode(), KEY)
 
 
 @given(keys, st.sampled_from(sorted(ALONE)))
