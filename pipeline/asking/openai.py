@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.asking.adapter import Exchange, Reply
 from pipeline.asking.outcomes import Fault, Usage, Wire, judge
-from pipeline.asking.secrets import Secrets, read_headers
+from pipeline.asking.secrets import Secrets, read_headers, read_proxies
 from pipeline.asking.waits import retry_after_ms
 from schemas.execution import Outcome, Rule
 
@@ -76,7 +76,8 @@ class OpenAiAdapter:
     def _open(self, headers: dict[str, str]) -> None:
         import httpx
 
-        self._secrets = Secrets(headers.values())
+        proxies = read_proxies() if self.route.env_proxy else []
+        self._secrets = Secrets([*headers.values(), *proxies])
         limits = httpx.Limits(max_connections=self.route.limits.concurrency)
         secure = self.route.base_url.startswith("https:")
         # over plain HTTP no authority is needed, and reading them takes long

@@ -6,6 +6,8 @@ import base64
 import binascii
 import os
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
+from urllib.request import getproxies
 
 from pipeline.asking.spellings import Spellings
 from pipeline.errors import ExecuteError
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     from schemas.parameters import OpenAiRoute
 
-__all__ = ["Secrets", "read_headers"]
+__all__ = ["Secrets", "read_headers", "read_proxies"]
 
 _SHORTEST = 8  # `ollama` and `none` are placeholders, not secrets
 _MASK = b"[secret]"  # no longer than what it stands for, so a bound on a text stays true
@@ -68,6 +70,17 @@ def read_headers(route: OpenAiRoute, slug: str) -> dict[str, str]:
     if route.key_env is not None:
         found["Authorization"] = f"Bearer {_value(route.key_env, slug)}"
     return found
+
+
+def read_proxies() -> list[str]:
+    """Users and passwords of the proxies that the environment names."""
+    found = []
+    for url in getproxies().values():
+        credentials, at, _ = url.rpartition("@")
+        if at:
+            pair = unquote(credentials.rpartition("//")[2])
+            found += [pair, pair.partition(":")[2]]
+    return [text for text in found if text.isascii()]
 
 
 def _value(variable: str, slug: str) -> str:

@@ -6,6 +6,7 @@ import base64
 import gzip
 import itertools
 import json
+from urllib.parse import quote
 
 import pyarrow.parquet
 import pytest
@@ -240,6 +241,24 @@ def test_an_answer_that_tells_the_key_is_read_without_it(tmp_path, name):
     assert row.outcome == "ok"
     assert "[secret]" in text.replace("\0", "")
     assert text.endswith(f"\n{answer_to('Question 1?')}")
+
+
+def test_a_password_that_a_proxy_sends_back_is_cut_out(tmp_path, monkeypatch):
+    def echo(call):
+        said = call.headers["proxy-authorization"]
+        plain = base64.b64decode(said.split()[1]).decode()
+        return reply(407, {"error": {"message": f"{said} is {plain}"}}, headers={"Via": said})
+
+    with Provider(echo) as proxy, Provider() as provider:
+        address = proxy.url.removesuffix("/v1").replace("//", f"//me:{quote(KEY, safe='')}@")
+        monkeypatch.setenv("http_proxy", address)
+        monkeypatch.setenv("no_proxy", "")
+        workspace = make_workspace(tmp_path, 1, {"m": openai_route(provider, env_proxy=True)})
+        (filled,) = stage.fill(workspace, ["m"])
+    assert len(proxy.prompts) == 1
+    assert "[secret]" in str(filled.problem)
+    assert not tells(str(filled.problem).encode(), KEY)
+    assert traces(tmp_path) == []
 
 
 def test_a_server_that_ends_in_the_midst_of_the_key(tmp_path):
