@@ -159,14 +159,22 @@ def test_a_key_in_what_stops_a_route_is_not_said(tmp_path, place):
     assert traces(tmp_path) == []
 
 
-@pytest.mark.parametrize("status", [200, 401])
-def test_no_command_says_it(tmp_path, status):
-    act = reply(status, json.dumps({"error": {"message": KEY}, "data": [{"id": KEY}]}).encode())
+@pytest.mark.parametrize(
+    ("status", "name"), [(200, "plain"), (401, "plain"), (200, "mixed"), (401, "unicode")]
+)
+def test_no_command_says_it(tmp_path, status, name):
+    raw = json.dumps({"error": {"message": "ECHO"}, "data": [{"id": "ECHO"}]}).encode()
+    act = reply(status, raw.replace(b"ECHO", FORMS[name].encode()))
     with Provider(lambda _: act) as provider:
         make_workspace(tmp_path, 2, {"m": keyed(provider)})
-        for words in (("execute", "m"), ("routes",), ("routes", "check"), ("execute", "--all")):
+        for words in (
+            ("execute", "m"),
+            ("routes", "--json"),
+            ("routes", "check"),
+            ("execute", "--all"),
+        ):
             ended = run_cli(*words, "-w", tmp_path)
-            assert KEY not in ended.stdout + ended.stderr
+            assert not tells((ended.stdout + ended.stderr).encode(), KEY)
             assert "Traceback" not in ended.stderr
     assert traces(tmp_path) == []
 
