@@ -81,26 +81,35 @@ def _unescaped(data):
     return html.unescape(unquote_to_bytes(data).decode("latin-1")).encode("utf-8", "replace")
 
 
-def tells(data, key):
-    """Whether bytes tell a key: searched for otherwise than by the code that hides it."""
-    secret = key.lower().encode()
+def tells(data, *keys):
+    """Whether bytes tell one of some keys: searched for otherwise than by the code that hides."""
     shapes = {
         data,
         re.sub(rb"\\+[rn]", b"", data),
-        _MAIL.sub(lambda found: bytes([int(found[1], 16)]), data),
+        _MAIL.sub(lambda m: bytes([int(m[1], 16)]), data),
     }
     for _ in range(3):
         data = _unescaped(data)
         shapes.add(data)
-    for shape in shapes:
-        bare = re.sub(rb"[\s\0]", b"", shape)
-        if secret in bare.lower() or secret in bare.replace(b"\\", b"").lower():
-            return True
-        if key.encode().hex().encode() in re.sub(rb"0x|[^0-9a-z]", b"", bare.lower()):
-            return True
-        standard = bare.replace(b"-", b"+").replace(b"_", b"/")
-        for offset in range(3):
-            core = base64.b64encode(b"?" * offset + key.encode())[offset + (offset > 0) : -4]
-            if core in standard:
-                return True
-    return False
+    return any(_holds(shape, key) for shape in map(_views, shapes) for key in keys)
+
+
+def _views(shape):
+    """Bytes without blanks: in lower case, without backslashes, as hex digits, as base64."""
+    bare = re.sub(rb"[\s\0]", b"", shape)
+    digits = bare.lower().replace(b"0x", b"").translate(None, delete=b":,-")
+    plain = bare.lower(), bare.lower().replace(b"\\", b"")
+    return plain, digits, bare.translate(bytes.maketrans(b"-_", b"+/"))
+
+
+def _holds(views, key):
+    plain, digits, standard = views
+    cores = (
+        base64.b64encode(b"?" * offset + key.encode())[offset + (offset > 0) : -4]
+        for offset in range(3)
+    )
+    return (
+        any(key.lower().encode() in text for text in plain)
+        or key.encode().hex().encode() in digits
+        or any(core in standard for core in cores)
+    )

@@ -79,7 +79,7 @@ def traces(folder):
         for path in folder.rglob("*")
         if path.is_file()
         for data in [contents(path)]
-        if tells(data, KEY) or tells(data, TITLE)
+        if tells(data, KEY, TITLE)
     ]
 
 
