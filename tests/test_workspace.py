@@ -313,7 +313,7 @@ WRONG = {
         "adapter: policy, policy: uniform",
         "adapter: polcy, policy: uniform",
         "routes.uniform.adapter: ",
-        "one of 'policy', 'replay', 'openai', found 'polcy'",
+        "one of 'policy', 'replay', 'openai', 'command', found 'polcy'",
     ),
     "hostile adapter": (
         "adapter: policy, policy: uniform",
