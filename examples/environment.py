@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import verifiers.v1 as vf
 
 from pipeline.exchange.reward import selection_reward
+from schemas.taskset import PUBLISHED_CONTRACT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,7 @@ class FlavourData(vf.TaskData):
 
     choices: dict[str, str]
     selection_scores_bps: dict[str, int]
+    parser_contract: str = PUBLISHED_CONTRACT
 
 
 class FlavourTask(vf.Task[FlavourData]):
@@ -36,6 +38,7 @@ class FlavourTask(vf.Task[FlavourData]):
             [trace.last_reply],
             choices=[self.data.choices],
             selection_scores_bps=[self.data.selection_scores_bps],
+            parser_contract=[self.data.parser_contract],
         )[0]
 
 
@@ -53,7 +56,8 @@ class FlavourTaskset(vf.Taskset[FlavourTask, FlavourConfig]):
         with self.config.rows.open(encoding="utf-8") as lines:
             for line in lines:
                 row = json.loads(line)
-                fields = {name: row[name] for name in ("prompt", "choices", "selection_scores_bps")}
+                names = ("prompt", "choices", "selection_scores_bps", "parser_contract")
+                fields = {name: row[name] for name in names if name in row}
                 yield FlavourTask(FlavourData(id=row["task_id"], **fields), self.config.task)
 
 

@@ -65,7 +65,7 @@ def main() -> None:
             eval_dataset=data["validation"], processing_class=tokenizer,
         )  # fmt: skip
     else:
-        # Every column of a row (choices, selection_scores_bps) reaches the reward as a list.
+        # Every column of a row (choices, selection_scores_bps, …) reaches the reward as a list.
         trainer = GRPOTrainer(
             model, selection_reward, train_dataset=data["train"], processing_class=tokenizer,
             args=GRPOConfig(**shared, num_generations=4, max_completion_length=32),

@@ -133,7 +133,8 @@ def _without_reasoning(text: str) -> str | None:
     """Text outside of think blocks; without a tag the text as it stands."""
     if "<" not in text and "[" not in text:  # far quicker than the search
         return text or None
-    kept, start, thinking, tag = [], 0, False, None
+    kept: list[str] = []
+    start, thinking, tag = 0, False, None
     for tag in _TAG.finditer(text):
         if tag["ends"] or tag["shuts"]:
             if not thinking:

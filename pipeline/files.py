@@ -30,12 +30,21 @@ __all__ = [
     "read_json",
     "read_lines",
     "replacing",
+    "unmarked",
     "write_bytes",
 ]
 
 _MAX_JSON_DEPTH = 64
 _MAX_JSON_DIGITS = 300  # every such integer is finite as a float, too
 _CHUNK = 2**20
+_MARK = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_POINTERS = {
+    b"version https://git-lfs.github.com/spec/": ("Git LFS", "git lfs pull"),
+    b"version https://hawser.github.com/spec/": ("Git LFS", "git lfs pull"),
+    b"/annex/objects/": ("git-annex", "git annex get"),
+}
+"""How a file begins that stands for one which was not fetched (Git LFS, pointer specification)."""
 
 
 class FileHash(NamedTuple):
@@ -71,13 +80,13 @@ def read_bytes(path: Path, limit: int, error: type[FlavourbenchError]) -> bytes:
 
 
 def read_lines(path: Path, limit: int, error: type[FlavourbenchError]) -> Iterator[bytes]:
-    """Lines of a regular file, one in memory at a time, without their line feeds.
+    """Lines of a regular file, one in memory at a time, without line feeds and byte order mark.
 
     Raises
     ------
     FlavourbenchError
-        As `error`: the file is missing, a symbolic link or no regular file, or a line has more
-        than `limit` bytes; names the line.
+        As `error`: the file is missing, a symbolic link, no regular file or UTF-16, or a line has
+        more than `limit` bytes; names the line.
     """
     with _opened(path, error) as (stream, _):
         number = 0
@@ -89,7 +98,7 @@ def read_lines(path: Path, limit: int, error: type[FlavourbenchError]) -> Iterat
                     where = f"{path}, line {number}"
                     expected = f"lines of at most {limit:,} bytes"
                     raise error(expected, "a longer one", where, "Use a file with shorter lines.")
-                yield text
+                yield unmarked(text, str(path), error) if number == 1 else text
         except OSError as problem:
             where = f"{path}, line {number + 1}"
             raise error("a readable file", _fault(problem), where, "Check the disk.") from problem
@@ -123,12 +132,31 @@ def _opened(path: Path, error: type[FlavourbenchError]) -> Iterator[_Opened]:
         os.close(descriptor)
         raise error("a regular file", "something else", where, "Check the path.")
     with os.fdopen(descriptor, "rb") as stream:
+        _refuse_pointer(stream, where, error)
         yield _Opened(stream, status.st_size)
 
 
 def read_json(path: Path, limit: int, error: type[FlavourbenchError]) -> Any:
-    """Strict JSON from a file: see `parse_json` and `read_bytes`."""
-    return parse_json(read_bytes(path, limit, error), str(path), error)
+    """Strict JSON from a file, less a byte order mark: see `parse_json` and `read_bytes`."""
+    where = str(path)
+    return parse_json(unmarked(read_bytes(path, limit, error), where, error), where, error)
+
+
+def unmarked(data: bytes, where: str, error: type[FlavourbenchError]) -> bytes:
+    """UTF-8 bytes without a byte order mark. Raises `error` where the mark is another's."""
+    if data.startswith(_UTF16):
+        raise error("UTF-8", "UTF-16 or UTF-32", where, "Save it as UTF-8 (in Excel: CSV UTF-8).")
+    return data.removeprefix(_MARK)
+
+
+def _refuse_pointer(stream: BinaryIO, where: str, error: type[FlavourbenchError]) -> None:
+    """Refuse what a clone holds in place of a large file; leaves the stream at its start."""
+    start = stream.read(max(map(len, _POINTERS)))
+    stream.seek(0)
+    for beginning, (name, command) in _POINTERS.items():
+        if start.startswith(beginning):
+            found = f"a {name} pointer to it"
+            raise error("the file itself", found, where, f"Fetch it: `{command}`.")
 
 
 def parse_json(data: bytes, where: str, error: type[FlavourbenchError]) -> Any:

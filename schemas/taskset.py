@@ -81,7 +81,7 @@ class TaskSet(Row):
     published: tuple[Provenance, ...]
 
     @property
-    def contract(self) -> ParserContract:
+    def parser(self) -> ParserContract:
         """The contract that answers to these tasks are read under."""
         return ParserContract.model_validate_json(self.parser_contract)
 

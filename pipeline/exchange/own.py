@@ -80,13 +80,14 @@ def score_answers(workspace: Workspace, answers: Mapping[str, str | None]) -> Ow
             "`flavourbench template` writes the ids to answer.",
         )  # fmt: skip
     expected = _expected(workspace)
-    contract = workspace.read("freeze", TaskSet).rows()[0].contract
+    contract = workspace.read("freeze", TaskSet).rows()[0].parser
     readings: dict[str, Reading | None] = {}
     for task in expected.tasks:
         text = answers.get(task.task_id)
         if text is not None:
             readings[task.task_id] = read_selection(completion_text(text), task.choices, contract)
-    aside = len(answers.keys() - {task.task_id for task in expected.tasks})
+    given = {task_id for task_id, text in answers.items() if text is not None}
+    aside = len(given - {task.task_id for task in expected.tasks})
     return _report(workspace, expected, readings, aside)
 
 
@@ -178,7 +179,7 @@ def _report(
         "taskset_digest": taskset.digests[0],
         "scope": expected.scope,
         "scope_root": expected.root,
-        "contract": taskset.rows()[0].contract.name,
+        "contract": taskset.rows()[0].parser.name,
         "statistics": statistics.model_dump(mode="json"),
         "aside": aside,
         "coverage": {

@@ -49,7 +49,7 @@ def reward_of(workspace: Workspace, name: str, text: str) -> tuple[Reward, Task]
 
     tasks = workspace.read("freeze", Task)
     _, task = find_task(name, tasks.digests, tasks.rows())
-    contract = workspace.read("freeze", TaskSet).rows()[0].contract
+    contract = workspace.read("freeze", TaskSet).rows()[0].parser
     reading = read_selection(completion_text(text), task.choices, contract)
     if reading.selection is None:
         return Reward(None, reading.reason, 0), task

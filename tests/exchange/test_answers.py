@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.errors import ExchangeError
 from pipeline.exchange.answers import FIELDS, read_answers
+from tests.test_files import POINTERS
 
 ROWS = {
     "t-1": "Fat wants acid…\n\nFINAL_SELECTION: A, C, F",
@@ -49,11 +50,72 @@ def test_a_json_array(tmp_path, bom):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("first", ["", "sep={}", '"SEP={}"'])
 @pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
-def test_csv_as_spreadsheets_make_it(tmp_path, delimiter, end, bom):
-    (tmp_path / "a.CSV").write_bytes(bom + csv_text(delimiter, end).encode())
+def test_csv_as_spreadsheets_make_it(tmp_path, delimiter, end, first, bom):
+    line = first.format(delimiter) + end if first else ""
+    (tmp_path / "a.CSV").write_bytes(bom + (line + csv_text(delimiter, end)).encode())
     assert read_answers(tmp_path / "a.CSV") == ROWS
+
+
+def test_a_fault_behind_excels_line_is_named_by_its_own_line(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"sep=;\r\ntask_id;answer\r\nt-1;x;y\r\n")
+    with pytest.raises(ExchangeError, match="line 3: expected 2 cells"):
+        read_answers(tmp_path / "a.csv")
+
+
+def write_columns(path, names):
+    """One row of text under these columns, as far as the format can say so."""
+    cells = ["t-1", *"xyz"[: len(names) - 1]]
+    if path.suffix == ".csv":
+        path.write_text(",".join(names) + "\n" + ",".join(cells) + "\n")
+    elif path.suffix == ".parquet":
+        pq.write_table(pa.table([[cell] for cell in cells], names=list(names)), path)
+    else:
+        pairs = ", ".join(f"{json.dumps(n)}: {json.dumps(c)}" for n, c in zip(names, cells))  # noqa: B905
+        row = "{" + pairs + "}"
+        path.write_text(f"[{row}]" if path.suffix == ".json" else row)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "json"])
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("task_id", "answer", "answer"), "twice"),
+        (("task_id", "task_id", "answer"), "twice"),
+        (("task_id", "answer", "note", "note"), "twice"),
+        (("task_id", "answer", "Answer"), "a column answer, found 'Answer'"),
+        (("task_id", "answer", " answer "), "a column answer, found ' answer '"),
+        (("task_id", "answer", "RESPONSE"), "a column response, found 'RESPONSE'"),
+        (("task_id", "answer", "Task_ID"), "a column task_id, found 'Task_ID'"),
+        (("Task_id", "answer"), "a column task_id, found 'Task_id'"),
+        (("task_id", "answer", "completion"), "other text in answer and completion"),
+    ],
+)
+def test_two_columns_for_one_thing_are_refused(tmp_path, ending, names, said):
+    path = tmp_path / f"a.{ending}"
+    write_columns(path, names)
+    with pytest.raises(ExchangeError) as caught:
+        read_answers(path)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("size", [2**20 + 1, 2**22 + 1])
+def test_a_long_value_that_a_dictionary_repeats_is_refused(tmp_path, size):
+    long = pa.DictionaryArray.from_arrays(pa.array([0] * 4096, pa.int32()), pa.array(["x" * size]))
+    table = pa.table({"task_id": [f"t-{n}" for n in range(4096)], "answer": long})
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(ExchangeError, match="at most 1,048,576 characters"):
+        read_answers(tmp_path / "a.parquet")
+
+
+def test_answers_are_bounded_together(tmp_path, monkeypatch):
+    monkeypatch.setattr("pipeline.exchange.answers._FILE_LIMIT", 400)
+    rows = [json.dumps({"task_id": f"t-{n}", "answer": "x" * 100}) for n in range(4)]
+    (tmp_path / "a.jsonl").write_text("\n".join(rows))
+    with pytest.raises(ExchangeError, match="line 4: expected at most 400 characters of answers"):
+        read_answers(tmp_path / "a.jsonl")
 
 
 def test_parquet(tmp_path):
@@ -94,9 +156,9 @@ def line(**fields):
         ("a.jsonl", b"[1]", "an object, found a list"),
         ("a.jsonl", b'{"task_id": "t", "answer": "x", "answer": "y"}', "every key once"),
         ("a.jsonl", b'{"task_id": "t", "answer": NaN}', "finite numbers"),
-        ("a.jsonl", "{}".encode("utf-16"), "UTF-8, found UTF-16"),
-        ("a.json", "[]".encode("utf-16"), "UTF-8, found UTF-16"),
-        ("a.csv", csv_text("\t").encode("utf-16"), "found UTF-16. Save it as UTF-8"),
+        ("a.jsonl", "{}".encode("utf-16"), "UTF-8, found UTF-16 or"),
+        ("a.json", "[]".encode("utf-16"), "UTF-8, found UTF-16 or"),
+        ("a.csv", csv_text("\t").encode("utf-16"), "found UTF-16 or UTF-32. Save it as UTF-8"),
         ("a.jsonl", b'{"task_id": "\xff", "answer": "x"}', "UTF-8"),
         ("a.csv", b"task_id,answer\nt,\xff\n", "UTF-8, found byte"),
         ("a.json", b"{}", "a JSON array of objects"),
@@ -124,6 +186,13 @@ def test_nested_parquet_is_refused(tmp_path):
     pq.write_table(table, tmp_path / "a.parquet")
     with pytest.raises(ExchangeError, match="text or null, found an object"):
         read_answers(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "ndjson", "parquet"])
+def test_a_pointer_in_place_of_answers_is_named(tmp_path, ending):
+    (tmp_path / f"a.{ending}").write_bytes(POINTERS["lfs"])
+    with pytest.raises(ExchangeError, match="found a Git LFS pointer to it. Fetch it: `git lfs p"):
+        read_answers(tmp_path / f"a.{ending}")
 
 
 def test_links_and_absent_files_are_refused(tmp_path):
