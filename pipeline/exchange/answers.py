@@ -19,12 +19,11 @@ from pipeline.answer import shape_of
 from pipeline.asking.replay import ANSWER_LIMIT
 from pipeline.errors import ExchangeError
 from pipeline.files import parse_json, read_bytes, read_json, read_lines, unmarked
+from pipeline.parquet import open_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
-
-    import pyarrow as pa
 
 __all__ = ["FIELDS", "read_answers"]
 
@@ -33,7 +32,6 @@ FIELDS = ("answer", "answer_markdown", "completion", "response")
 
 _FILE_LIMIT = 2**28
 _LINE_LIMIT = 16 * 2**20
-_BATCH = 16  # rows of the longest answers, still few megabytes
 _READ = ("task_id", *FIELDS)
 _DELIMITERS = ",;\t"
 _EXCEL = re.compile(r'"?sep=([,;\t])"?(?:\r\n|\r|\n)', re.IGNORECASE)
@@ -161,43 +159,17 @@ def _csv_rows(path: Path) -> Iterator[_Found]:
 
 def _parquet_rows(path: Path) -> Iterator[_Found]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    data = read_bytes(path, _FILE_LIMIT, ExchangeError)
-    try:
-        metadata = pq.read_metadata(pa.BufferReader(data))
-        leaves = {metadata.schema.column(place).path for place in range(metadata.num_columns)}
-        # A dictionary is read as one, since a few bytes can repeat a long value many times.
-        source = pq.ParquetFile(
-            pa.BufferReader(data), read_dictionary=[name for name in _READ if name in leaves]
-        )
-        groups = range(metadata.num_row_groups)
-        claimed = sum(metadata.row_group(group).total_byte_size for group in groups)
-        if claimed > _FILE_LIMIT:
-            expected = f"at most {_FILE_LIMIT:,} bytes of rows"
-            raise ExchangeError(expected, f"{claimed:,}", str(path), "Use a smaller file.")
-        _check_names(source.schema_arrow.names, str(path))
-        names = [name for name in source.schema_arrow.names if name in _READ]
+    with open_parquet(path, ExchangeError, _REMEDY, _FILE_LIMIT) as source:
+        _check_names(source.schema.names, str(path))
+        names = [name for name in source.schema.names if name in _READ]
+        for name in names:
+            kind = source.schema.field(name).type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            if kind not in (pa.string(), pa.large_string(), pa.string_view(), pa.null()):
+                raise ExchangeError("text or null", str(kind), f"{path}, column {name}", _REMEDY)
         number = 0
-        for batch in source.iter_batches(batch_size=_BATCH, columns=names):
-            _check_lengths(batch, f"{path}, rows from {number + 1}")
+        for batch in source.batches(names):
             for row in batch.to_pylist():
                 number += 1
                 yield _Found(row, f"{path}, row {number}")
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
-        raise ExchangeError("a whole Parquet file", str(problem), str(path), _REMEDY) from problem
-
-
-def _check_lengths(batch: pa.RecordBatch, where: str) -> None:
-    """Refuse long values before they are made, once for every row that names them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    most = 4 * ANSWER_LIMIT  # bytes of UTF-8
-    for column in batch.columns:
-        values = column.dictionary if pa.types.is_dictionary(column.type) else column
-        if pa.types.is_string(values.type) or pa.types.is_binary(values.type):
-            longest = pc.max(pc.binary_length(values)).as_py() or 0
-            if longest > most:
-                expected = f"at most {ANSWER_LIMIT:,} characters"
-                raise ExchangeError(expected, f"{longest:,} bytes", where, _REMEDY)
