@@ -187,7 +187,7 @@ def _checked(message: object) -> Mapping[str, Any]:
     if not isinstance(message, Mapping):
         raise _unknown(f"a list with {shape_of(message)} in it")
     role, content = message.get("role"), message.get("content")
-    if role != _ASSISTANT and role not in _OTHERS:
+    if role != _ASSISTANT and not (isinstance(role, str) and role in _OTHERS):
         raise _unknown(f"a message {f'of role {role!r}' if role else f'with {_keys(message)}'}")
     if role == _ASSISTANT:
         if "content" not in message and not message.get("tool_calls"):
