@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,8 @@ class FlavourTaskset(vf.Taskset[FlavourTask, FlavourConfig]):
 
 async def main() -> None:
     """Score the best reply and an unreadable one to the first task."""
+    if not FlavourConfig().rows.is_file():
+        sys.exit(f"no rows in {FlavourConfig().rows}: run `flavourbench export grpo`")
     task = next(iter(FlavourTaskset(FlavourConfig())))
     scores = task.data.selection_scores_bps
     best = max(scores, key=lambda name: scores[name])

@@ -97,7 +97,12 @@ def export_view(exported: Iterable[Exported]) -> View:
     """Which files were written."""
     files = tuple((str(file.path), str(file.rows)) for file in exported)
     document = {"files": [{"path": path, "rows": int(rows)} for path, rows in files]}
-    return View("Written", (Grid("", ("file", "rows"), files, frozenset({1})),), (), document)
+    notes = tuple(
+        f"No rows in {path}: strata of few tasks have none to spare for it."
+        for path, rows in files
+        if rows == "0"
+    )
+    return View("Written", (Grid("", ("file", "rows"), files, frozenset({1})),), notes, document)
 
 
 def _ordered(rows: Iterable[_Row]) -> list[_Row]:
