@@ -2,9 +2,10 @@
 
 A row has a `task_id` and the answer's text under one of `answer`, `answer_markdown`, `completion`
 and `response`; where it has more than one of them, they say the same. Null, and an empty cell of a
-CSV, are no answer. Other fields are not read, but no column may stand twice, nor under a name that
-differs from these by case or white space alone. A byte order mark, line ends of any kind, the
-delimiters `,`, `;` and tab, and Excel's `sep=` line are fine, UTF-16 is not.
+CSV, are no answer; nor is a text whose `outcome`, as replay files have it, is other than `ok`.
+Other fields are not read, but no column may stand twice, nor under a name that differs from these
+by case or white space alone. A byte order mark, line ends of any kind, the delimiters `,`, `;` and
+tab, and Excel's `sep=` line are fine, UTF-16 is not.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pipeline.asking.replay import ANSWER_LIMIT
 from pipeline.errors import ExchangeError
 from pipeline.files import parse_json, read_bytes, read_json, read_lines, unmarked
 from pipeline.parquet import open_parquet
+from schemas.execution import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +34,8 @@ FIELDS = ("answer", "answer_markdown", "completion", "response")
 
 _FILE_LIMIT = 2**28
 _LINE_LIMIT = 16 * 2**20
-_READ = ("task_id", *FIELDS)
+_READ = ("task_id", *FIELDS, "outcome")
+_OUTCOMES = frozenset(outcome.value for outcome in Outcome)
 _DELIMITERS = ",;\t"
 _EXCEL = re.compile(r'"?sep=([,;\t])"?(?:\r\n|\r|\n)', re.IGNORECASE)
 _REMEDY = "Mend the file; `flavourbench template` writes one to fill in."
@@ -102,7 +105,11 @@ def _read_row(found: _Found) -> tuple[str, str | None]:
     if len(set(given.values())) > 1:
         names = " and ".join(given)
         raise ExchangeError("answer fields that agree", f"other text in {names}", where, _REMEDY)
-    return task_id, next(iter(given.values()))
+    outcome = row.get("outcome") or Outcome.OK.value
+    if not isinstance(outcome, str) or outcome not in _OUTCOMES:
+        expected = f"an outcome such as {Outcome.OK.value} or {Outcome.TRUNCATED.value}"
+        raise ExchangeError(expected, repr(outcome), where, "Rename the column, or remove it.")
+    return task_id, next(iter(given.values())) if outcome == Outcome.OK.value else None
 
 
 def _check_names(names: Iterable[str], where: str) -> None:

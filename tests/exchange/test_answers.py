@@ -65,9 +65,9 @@ def test_a_fault_behind_excels_line_is_named_by_its_own_line(tmp_path):
         read_answers(tmp_path / "a.csv")
 
 
-def write_columns(path, names):
+def write_columns(path, names, cells=("t-1", "x", "y", "z")):
     """One row of text under these columns, as far as the format can say so."""
-    cells = ["t-1", *"xyz"[: len(names) - 1]]
+    cells = cells[: len(names)]
     if path.suffix == ".csv":
         path.write_text(",".join(names) + "\n" + ",".join(cells) + "\n")
     elif path.suffix == ".parquet":
@@ -97,6 +97,17 @@ def test_two_columns_for_one_thing_are_refused(tmp_path, ending, names, said):
     path = tmp_path / f"a.{ending}"
     write_columns(path, names)
     with pytest.raises(ExchangeError, match=said):
+        read_answers(path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "json"])
+@pytest.mark.parametrize(("outcome", "left"), [("ok", "x"), ("truncated", None), ("failed", None)])
+def test_an_answer_that_did_not_end_well_is_none_as_in_a_route(tmp_path, ending, outcome, left):
+    path = tmp_path / f"a.{ending}"
+    write_columns(path, ("task_id", "answer", "outcome"), ("t-1", "x", outcome))
+    assert read_answers(path) == {"t-1": left}
+    write_columns(path, ("task_id", "answer", "outcome"), ("t-1", "x", "splendid"))
+    with pytest.raises(ExchangeError, match="an outcome such as ok or truncated, found 'splendid'"):
         read_answers(path)
 
 
