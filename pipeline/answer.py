@@ -10,8 +10,8 @@ what the assistant said. Stored replies, own answers and completions of a traine
    tag, and what follows a think tag that is never closed. Before a closing tag without an opening
    one all is reasoning, since the chat template wrote the opening tag. In place of a block within
    the text stands the end of a line.
-4. Think tags are `<think>`, `<thinking>`, `<seed:think>` (with attributes or without) and
-   `[THINK]`, in any case; blocks do not nest. Every other mark is text.
+4. Think tags are `<think>`, `<thinking>`, `<seed:think>`, `<thought>`, `<reasoning>` (with
+   attributes or without) and `[THINK]`, in any case; blocks do not nest. Other marks are text.
 5. Where nothing is left there is no answer.
 
 `execute` binds a rule's digest into the route, `parse` applies the rule; so the rule lives below
@@ -55,7 +55,8 @@ _RULES: dict[AnswerRule, list[str]] = {
 words leave open is settled above (decision 056)."""
 
 _TAG = re.compile(
-    r"(?ai:<(?P<ends>/?)(?:seed:)?think(?:ing)?(?:\s[^<>]*)?(?<!/)>|\[(?P<shuts>/?)think\])"
+    r"(?ai:<(?P<ends>/?)(?:(?:seed:)?think(?:ing)?|thought|reasoning)(?:\s[^<>]*)?(?<!/)>"
+    r"|\[(?P<shuts>/?)think\])"
 )
 _ASSISTANT = "assistant"
 _OTHERS = frozenset({"developer", "function", "system", "tool", "user"})
