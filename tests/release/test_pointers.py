@@ -18,7 +18,7 @@ SAID = "expected the file itself, found a Git LFS pointer to it. Fetch it: `git 
 @pytest.mark.parametrize(
     "name", ["ingredient_tags.csv", "embeddings.csv", "supervised_directions.npz"]
 )
-def test_in_place_of_a_bundles_file(bundle, name):  # noqa: F811  # the fixture of its own tests
+def test_in_place_of_a_bundles_file(bundle, name):  # the fixture of its own tests
     (bundle / name).write_bytes(POINTERS["lfs"])
     with pytest.raises(ReleaseError, match=f"{name}: {SAID}"):
         read_bundle(bundle)
