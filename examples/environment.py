@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import verifiers.v1 as vf
 
 from pipeline.exchange.reward import selection_reward
+from schemas.taskset import PUBLISHED_CONTRACT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +26,7 @@ class FlavourData(vf.TaskData):
 
     choices: dict[str, str]
     selection_scores_bps: dict[str, int]
+    parser_contract: str = PUBLISHED_CONTRACT
 
 
 class FlavourTask(vf.Task[FlavourData]):
@@ -36,6 +39,7 @@ class FlavourTask(vf.Task[FlavourData]):
             [trace.last_reply],
             choices=[self.data.choices],
             selection_scores_bps=[self.data.selection_scores_bps],
+            parser_contract=[self.data.parser_contract],
         )[0]
 
 
@@ -53,12 +57,15 @@ class FlavourTaskset(vf.Taskset[FlavourTask, FlavourConfig]):
         with self.config.rows.open(encoding="utf-8") as lines:
             for line in lines:
                 row = json.loads(line)
-                fields = {name: row[name] for name in ("prompt", "choices", "selection_scores_bps")}
+                names = ("prompt", "choices", "selection_scores_bps", "parser_contract")
+                fields = {name: row[name] for name in names if name in row}
                 yield FlavourTask(FlavourData(id=row["task_id"], **fields), self.config.task)
 
 
 async def main() -> None:
     """Score the best reply and an unreadable one to the first task."""
+    if not FlavourConfig().rows.is_file():
+        sys.exit(f"no rows in {FlavourConfig().rows}: run `flavourbench export grpo`")
     task = next(iter(FlavourTaskset(FlavourConfig())))
     scores = task.data.selection_scores_bps
     best = max(scores, key=lambda name: scores[name])

@@ -34,6 +34,11 @@ def load(options: argparse.Namespace) -> tuple[Any, Any]:
     return LlamaForCausalLM(config), tokenizer
 
 
+def rows_in(path: Path) -> bool:
+    """Whether there is anything in a file."""
+    return path.is_file() and path.stat().st_size > 0
+
+
 def main() -> None:
     """Train, and say the rewards or losses that the trainer logs."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -43,31 +48,39 @@ def main() -> None:
     parser.add_argument("--out", default="model")
     parser.add_argument("--steps", type=int, default=-1, help="default: one epoch")
     options = parser.parse_args()
-    model, tokenizer = load(options)
-    files = {
-        split: str(options.data / f"{options.method}_{split}.jsonl")
-        for split in ("train", "validation")
+    paths = {
+        split: options.data / f"{options.method}_{split}.jsonl" for split in ("train", "validation")
     }
+    # A file without rows makes no split: `datasets` cannot load one.
+    files = {split: str(path) for split, path in paths.items() if rows_in(path)}
+    if "train" not in files:
+        parser.error(f"no rows in {paths['train']}: run `flavourbench export {options.method}`")
+    if "validation" not in files:
+        print(f"No rows in {paths['validation']}: nothing is validated.")  # noqa: T201
+    model, tokenizer = load(options)
     data = load_dataset("json", data_files=files)
+    validation = data.get("validation")
     shared: dict[str, Any] = {
         "output_dir": options.out, "max_steps": options.steps, "num_train_epochs": 1,
         "per_device_train_batch_size": 4, "logging_steps": 1, "report_to": "none", "seed": 1,
         "save_strategy": "no", "use_cpu": options.model is None, "bf16": options.model is not None,
+        "eval_strategy": "no" if validation is None else "epoch",
     }  # fmt: skip
     if options.method == "sft":
         trainer = SFTTrainer(
             model, SFTConfig(**shared, completion_only_loss=True), train_dataset=data["train"],
-            eval_dataset=data["validation"], processing_class=tokenizer,
+            eval_dataset=validation, processing_class=tokenizer,
         )  # fmt: skip
     elif options.method == "dpo":
         trainer = DPOTrainer(
             model, copy.deepcopy(model), DPOConfig(**shared), train_dataset=data["train"],
-            eval_dataset=data["validation"], processing_class=tokenizer,
+            eval_dataset=validation, processing_class=tokenizer,
         )  # fmt: skip
     else:
-        # Every column of a row (choices, selection_scores_bps) reaches the reward as a list.
+        # Every column of a row (choices, selection_scores_bps, …) reaches the reward as a list.
         trainer = GRPOTrainer(
-            model, selection_reward, train_dataset=data["train"], processing_class=tokenizer,
+            model, selection_reward, train_dataset=data["train"], eval_dataset=validation,
+            processing_class=tokenizer,
             args=GRPOConfig(**shared, num_generations=4, max_completion_length=32),
         )  # fmt: skip
     trainer.train()

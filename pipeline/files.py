@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import FlavourbenchError, TableError
+from pipeline.links import cached_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,18 +25,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FileHash",
+    "Opened",
     "hash_file",
+    "open_regular",
     "parse_json",
     "read_bytes",
     "read_json",
     "read_lines",
     "replacing",
+    "unmarked",
     "write_bytes",
 ]
 
 _MAX_JSON_DEPTH = 64
 _MAX_JSON_DIGITS = 300  # every such integer is finite as a float, too
 _CHUNK = 2**20
+_MARK = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_POINTERS = {
+    b"version https://git-lfs.github.com/spec/": ("Git LFS", "git lfs pull"),
+    b"version https://hawser.github.com/spec/": ("Git LFS", "git lfs pull"),
+    b"/annex/objects/": ("git-annex", "git annex get"),
+}
+"""How a file begins that stands for one which was not fetched (Git LFS, pointer specification)."""
 
 
 class FileHash(NamedTuple):
@@ -45,7 +57,17 @@ class FileHash(NamedTuple):
     sha256: str
 
 
-class _Opened(NamedTuple):
+class Opened(NamedTuple):
+    """An open file and the size that it had then.
+
+    Attributes
+    ----------
+    stream
+        Its bytes.
+    size
+        In bytes.
+    """
+
     stream: BinaryIO
     size: int
 
@@ -59,7 +81,7 @@ def read_bytes(path: Path, limit: int, error: type[FlavourbenchError]) -> bytes:
         As `error`: the file is missing, a symbolic link, no regular file, or too large.
     """
     where = str(path)
-    with _opened(path, error) as (stream, size):
+    with open_regular(path, error) as (stream, size):
         try:
             data = stream.read(limit + 1) if size <= limit else b""
         except OSError as problem:
@@ -71,15 +93,15 @@ def read_bytes(path: Path, limit: int, error: type[FlavourbenchError]) -> bytes:
 
 
 def read_lines(path: Path, limit: int, error: type[FlavourbenchError]) -> Iterator[bytes]:
-    """Lines of a regular file, one in memory at a time, without their line feeds.
+    """Lines of a regular file, one in memory at a time, without line feeds and byte order mark.
 
     Raises
     ------
     FlavourbenchError
-        As `error`: the file is missing, a symbolic link or no regular file, or a line has more
-        than `limit` bytes; names the line.
+        As `error`: the file is missing, a symbolic link, no regular file or UTF-16, or a line has
+        more than `limit` bytes; names the line.
     """
-    with _opened(path, error) as (stream, _):
+    with open_regular(path, error) as (stream, _):
         number = 0
         try:
             while line := stream.readline(limit + 2):
@@ -89,7 +111,7 @@ def read_lines(path: Path, limit: int, error: type[FlavourbenchError]) -> Iterat
                     where = f"{path}, line {number}"
                     expected = f"lines of at most {limit:,} bytes"
                     raise error(expected, "a longer one", where, "Use a file with shorter lines.")
-                yield text
+                yield unmarked(text, str(path), error) if number == 1 else text
         except OSError as problem:
             where = f"{path}, line {number + 1}"
             raise error("a readable file", _fault(problem), where, "Check the disk.") from problem
@@ -97,7 +119,7 @@ def read_lines(path: Path, limit: int, error: type[FlavourbenchError]) -> Iterat
 
 def hash_file(path: Path, error: type[FlavourbenchError]) -> FileHash:
     """Size and SHA-256 of a regular file of any size. Raises as `read_lines` does."""
-    with _opened(path, error) as (stream, _):
+    with open_regular(path, error) as (stream, _):
         hasher, size = hashlib.sha256(), 0
         try:
             while chunk := stream.read(_CHUNK):
@@ -110,25 +132,64 @@ def hash_file(path: Path, error: type[FlavourbenchError]) -> FileHash:
 
 
 @contextmanager
-def _opened(path: Path, error: type[FlavourbenchError]) -> Iterator[_Opened]:
-    """A regular file, open for reading; never what a symbolic link leads to."""
+def open_regular(
+    path: Path, error: type[FlavourbenchError], remedy: str = "Check the path."
+) -> Iterator[Opened]:
+    """A regular file, open for reading; never what a symbolic link leads to, but for DVC's own.
+
+    Raises
+    ------
+    FlavourbenchError
+        As `error`, with `remedy`: the file is missing, a symbolic link or no regular file.
+    """
     where = str(path)
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = _descriptor(path)
     except (OSError, ValueError) as problem:
         found = "a symbolic link" if _errno(problem) == errno.ELOOP else _fault(problem)
-        raise error("a regular, readable file", found, where, "Check the path.") from problem
+        raise error("a regular, readable file", found, where, remedy) from problem
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
-        raise error("a regular file", "something else", where, "Check the path.")
+        found = "a folder" if stat.S_ISDIR(status.st_mode) else "something else"
+        raise error("a regular file", found, where, remedy)
     with os.fdopen(descriptor, "rb") as stream:
-        yield _Opened(stream, status.st_size)
+        _refuse_pointer(stream, where, error)
+        yield Opened(stream, status.st_size)
+
+
+def _descriptor(path: Path) -> int:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        return os.open(path, flags)
+    except OSError as problem:
+        cached = cached_file(path) if problem.errno == errno.ELOOP else None
+        if cached is None:
+            raise
+        return os.open(cached, flags)
 
 
 def read_json(path: Path, limit: int, error: type[FlavourbenchError]) -> Any:
-    """Strict JSON from a file: see `parse_json` and `read_bytes`."""
-    return parse_json(read_bytes(path, limit, error), str(path), error)
+    """Strict JSON from a file, less a byte order mark: see `parse_json` and `read_bytes`."""
+    where = str(path)
+    return parse_json(unmarked(read_bytes(path, limit, error), where, error), where, error)
+
+
+def unmarked(data: bytes, where: str, error: type[FlavourbenchError]) -> bytes:
+    """UTF-8 bytes without a byte order mark. Raises `error` where the mark is another's."""
+    if data.startswith(_UTF16):
+        raise error("UTF-8", "UTF-16 or UTF-32", where, "Save it as UTF-8 (in Excel: CSV UTF-8).")
+    return data.removeprefix(_MARK)
+
+
+def _refuse_pointer(stream: BinaryIO, where: str, error: type[FlavourbenchError]) -> None:
+    """Refuse what a clone holds in place of a large file; leaves the stream at its start."""
+    start = stream.read(max(map(len, _POINTERS)))
+    stream.seek(0)
+    for beginning, (name, command) in _POINTERS.items():
+        if start.startswith(beginning):
+            found = f"a {name} pointer to it"
+            raise error("the file itself", found, where, f"Fetch it: `{command}`.")
 
 
 def parse_json(data: bytes, where: str, error: type[FlavourbenchError]) -> Any:

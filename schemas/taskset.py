@@ -80,6 +80,11 @@ class TaskSet(Row):
     parser_contract: str
     published: tuple[Provenance, ...]
 
+    @property
+    def parser(self) -> ParserContract:
+        """The contract that answers to these tasks are read under."""
+        return ParserContract.model_validate_json(self.parser_contract)
+
 
 class Diagnostic(Row):
     """What the maps of one panel and family look like before any model is asked.
@@ -143,3 +148,6 @@ CONTRACTS = {
     )
 }
 """The known parser contracts by name."""
+
+PUBLISHED_CONTRACT = "selection-set-v3"
+"""What published answers were scored under, and published training rows are."""

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.answer import AnswerRule, answer_rule_digest, answer_text
+from pipeline.answer import AnswerRule, answer_rule_digest, answer_text, completion_text
+from pipeline.errors import ExchangeError
 from pipeline.identity import digest
 
 ANSWER = "Fat carries it.\nFINAL_SELECTION: A, C, F\n"
@@ -34,6 +35,8 @@ def read(text, rule="message"):
     plain = answer_text(text.encode("utf-8"), "text", rule)
     assert answer_text(chat(text), "chat", rule) == plain
     assert answer_text(chat([{"type": "text", "text": text}]), "chat", rule) == plain
+    if rule == "message":
+        assert completion_text(text) == plain
     return plain
 
 
@@ -50,44 +53,79 @@ class TestRules:
         )
 
 
+OPENING = (
+    "<think>", "<Think>", "<thinking>", "<THINKING>", "<seed:think>", "[THINK]", "<thought>",
+    "<Reasoning>", '<think time="3 s">', "<think >", "<think\n>",
+)  # fmt: skip
+CLOSING = (
+    "</think>", "</THINK>", "</thinking>", "</seed:think>", "[/THINK]", "</thought>",
+    "</reasoning>", "</think >",
+)  # fmt: skip
+OTHER = "FINAL_SELECTION: A, B, D"
+
+
 class TestMessageRule:
-    @pytest.mark.parametrize("text", [ANSWER, "x", " \n", "é𝄞", "a\r\nb", "\x00", "<think>"])
+    @pytest.mark.parametrize(
+        "text", [ANSWER, "x", " \n", "é𝄞", "a\r\nb", "\x00", "\ufeffx", "a < b"]
+    )
     def test_plain_text_is_the_answer_as_it_stands(self, text):
         assert read(text) == text
+
+    @pytest.mark.parametrize("opening", OPENING)
+    @pytest.mark.parametrize("closing", CLOSING)
+    def test_a_closed_block_is_cut(self, opening, closing):
+        assert read(f"{opening}{OTHER}{closing}\n\n{ANSWER}") == ANSWER
+
+    @pytest.mark.parametrize("opening", OPENING)
+    def test_a_block_that_is_never_closed_holds_no_answer(self, opening):
+        assert read(f"{opening}{OTHER}\nbut I should check the rest") is None
+        assert read(f"{ANSWER}{opening}{OTHER}") == f"{ANSWER}"
+
+    @pytest.mark.parametrize("closing", CLOSING)
+    def test_all_before_a_closing_tag_without_an_opening_one_is_reasoning(self, closing):
+        assert read(f"try\n{OTHER}\n{closing}\n{ANSWER}") == ANSWER
+        assert read(f"{OTHER}{closing}") is None
+        assert read(f"{OTHER}{closing}{OTHER}{closing}{ANSWER}") == ANSWER
 
     @pytest.mark.parametrize(
         "thought",
         [
-            "<think>A, B, D?</think>",
             "<think></think>",
             "<think>one\ntwo\r\n\x85three</think>\n\n",
-            " \n\t<think>FINAL_SELECTION: A, B, D</think> \n",
+            f" \n\t<think>{OTHER}</think> \n",
+            f"\n<think>{OTHER}</think>\n<think>{OTHER}</think>",
+            f"<think>{OTHER}</think><thinking>{OTHER}</thinking>",
             "<think>a < b > c </thin> &</think>",
             "<think>once <think> more</think>",
+            f"{OTHER}</think><think>{OTHER}</think>",
+            f"<think>a <think>b</think> {OTHER}</think>",
         ],
     )
-    def test_one_leading_closed_block_is_cut(self, thought):
+    def test_reasoning_before_the_answer_is_cut_with_the_white_space_behind_it(self, thought):
         assert read(thought + ANSWER) == ANSWER
 
-    def test_only_one_block_is_cut(self):
-        assert read(f"<think>a</think><think>b</think>{ANSWER}") == f"<think>b</think>{ANSWER}"
+    @pytest.mark.parametrize(
+        ("text", "left"),
+        [
+            (f"So: <think>{OTHER}</think>\n{ANSWER}", f"So: \n\n{ANSWER}"),
+            (f"FINAL_SELECTION: A, C, F<think>{OTHER}</think>Yes.",
+             "FINAL_SELECTION: A, C, F\nYes."),
+            (f"FINAL_SELECTION: A, C, F<think>{OTHER}</think>", "FINAL_SELECTION: A, C, F\n"),
+            (f"<think>{OTHER}</think>FINAL_SELECTION: A, C, F <think>{OTHER}",
+             "FINAL_SELECTION: A, C, F "),
+            (f"\ufeff<think>{OTHER}</think>FINAL_SELECTION: A, C, F",
+             "\ufeff\nFINAL_SELECTION: A, C, F"),
+        ],
+    )  # fmt: skip
+    def test_a_block_within_the_text_is_the_end_of_a_line(self, text, left):
+        assert read(text) == left
 
     @pytest.mark.parametrize(
-        "text",
-        [
-            f"<think>never closed\n{ANSWER}",
-            f"<think>never closed</thinking>\n{ANSWER}",
-            f"So: <think>in the middle</think>\n{ANSWER}",
-            f"{ANSWER}<think>at the end</think>",
-            f".<think>after a stop</think>{ANSWER}",
-            f"</think>{ANSWER}",
-            f"<thinking>another mark</thinking>{ANSWER}",
-            f"<THINK>another case</THINK>{ANSWER}",
-            f"&lt;think&gt;escaped&lt;/think&gt;{ANSWER}",
-        ],
-    )
-    def test_any_other_thinking_is_left(self, text):
-        assert read(text) == text
+        "mark", ["<thinker>", "<rethink>", "<think/>", "< think>", "<think", "think>", "<think<",
+                 "[THINKING]", "<[THINK>", "&lt;think&gt;", "<reason>", "<answer>", "<th\u0131nk>"],
+    )  # fmt: skip
+    def test_every_other_mark_is_text(self, mark):
+        assert read(mark + ANSWER) == mark + ANSWER
 
     @pytest.mark.parametrize(
         "text", ["", "<think>only reasoning</think>", "\n<think></think>\n\n", "<think>a</think> "]
@@ -96,18 +134,26 @@ class TestMessageRule:
         assert read(text) is None
 
     @given(st.text())
-    def test_every_text_without_a_think_mark_is_its_own_answer(self, text):
-        if "<think>" not in text:
+    def test_every_text_without_a_tag_is_its_own_answer(self, text):
+        if "think" not in text.lower():
             assert read(text) == (text or None)
 
-    @given(st.text().filter(lambda text: "</think>" not in text), st.text(min_size=1))
+    @given(st.text().filter(lambda text: "think" not in text.lower()), st.text(min_size=1))
     def test_what_follows_a_closed_block_is_the_answer(self, thought, text):
-        rest = text.lstrip()
-        assert read(f"<think>{thought}</think>{text}") == (rest or None)
+        if "think" not in text.lower():
+            assert read(f"<think>{thought}</think>{text}") == (text.lstrip() or None)
 
-    def test_a_long_unclosed_block_is_read_in_linear_time(self):
-        text = "<think>" * 100_000 + " " * 100_000
-        assert read(text) == text
+    @given(st.lists(st.sampled_from([*OPENING, *CLOSING, "a", "\n", ANSWER]), max_size=12))
+    def test_no_tag_is_left_and_reading_again_changes_nothing(self, pieces):
+        once = read("".join(pieces))
+        if once is not None:
+            assert read(once) == once
+            assert not any(tag in once for tag in (*OPENING, *CLOSING))
+
+    @pytest.mark.parametrize("piece", ["<think>", "<think ", "</think>", "<", "[THINK", "<think>a"])
+    def test_tags_without_end_are_read_in_linear_time(self, piece):
+        text = piece * 100_000
+        assert read(text) in {None, text}
 
 
 class TestVerbatimRule:
@@ -248,6 +294,98 @@ def test_a_think_block_spread_over_parts_is_cut_after_joining():
         {"type": "text", "text": f"ink>\n{ANSWER}"},
     ]
     assert answer_text(chat(parts), "chat", "message") == ANSWER
+
+
+@pytest.mark.parametrize("role", ["user", "system", "tool", "developer", "function"])
+def test_what_another_than_the_assistant_said_is_no_answer(role):
+    assert answer_text(chat(ANSWER, role=role), "chat", "message") is None
+
+
+TEXT = [{"type": "text", "text": ANSWER}]
+THOUGHT = {"type": "thinking", "thinking": "FINAL_SELECTION: A, B, D"}
+
+
+def says(content, role="assistant", **fields):
+    return {"role": role, "content": content, **fields}
+
+
+class TestCompletions:
+    """Completions of a trainer, which may be texts or chats."""
+
+    @pytest.mark.parametrize(
+        "completion",
+        [
+            ANSWER,
+            [says(ANSWER)],
+            (says(ANSWER),),
+            [says(TEXT)],
+            [says([THOUGHT, *TEXT])],
+            [says([{"type": "text", "text": ANSWER[:9]}, {"type": "text", "text": ANSWER[9:]}])],
+            [says("?", "user"), says(ANSWER)],
+            [says("no"), says(None, tool_calls=[1]), says("7", "tool"), says(ANSWER)],
+            [{"role": "assistant", "tool_calls": [1]}, says("7", "tool"), says(ANSWER)],
+            [says(ANSWER, reasoning_content="FINAL_SELECTION: A, B, D")],
+            [says(f"<think>FINAL_SELECTION: A, B, D</think>{ANSWER}")],
+            f"<think>FINAL_SELECTION: A, B, D</think>{ANSWER}",
+            f"FINAL_SELECTION: A, B, D</think>{ANSWER}",
+        ],
+    )
+    def test_the_assistants_last_words_count(self, completion):
+        assert completion_text(completion) == ANSWER
+
+    @pytest.mark.parametrize(
+        "completion",
+        [
+            None,
+            "",
+            [],
+            (),
+            [says(None)],
+            [says("")],
+            [says([])],
+            [says([THOUGHT])],
+            [says(ANSWER), says(None, tool_calls=[1])],
+            [says(ANSWER), {"role": "assistant", "tool_calls": [1]}],
+            *([says("no"), says(ANSWER, role)] for role in ("user", "system", "tool", "developer")),
+            [says(ANSWER), says(TEXT, "user")],
+            f"<think>{ANSWER}",
+            [says(f"<think>{ANSWER}")],
+        ],
+    )
+    def test_where_the_assistant_says_nothing_there_is_no_answer(self, completion):
+        assert completion_text(completion) is None
+
+    @pytest.mark.parametrize(
+        ("completion", "shape"),
+        [
+            (7, "int 7"),
+            (True, "a truth value"),
+            (ANSWER.encode(), "bytes"),
+            (says(ANSWER), "an object"),
+            ({"choices": [{"message": says(ANSWER)}]}, "an object"),
+            ([ANSWER], "a list with text in it"),
+            ([None], "a list with null in it"),
+            ([[says(ANSWER)]], "a list with a list in it"),
+            ([{"from": "gpt", "value": ANSWER}], "a message with the keys from, value"),
+            ([{"content": ANSWER}], "a message with the keys content"),
+            ([{}], "a message with no keys"),
+            ([says(ANSWER, "model")], "a message of role 'model'"),
+            ([says(ANSWER, ["assistant"])], "a message of role"),
+            ([says("no", "ai"), says(ANSWER)], "a message of role 'ai'"),
+            ([{"role": "assistant", "text": ANSWER}], "message with the keys role, text"),
+            ([says(3)], "a message whose content is int 3"),
+            ([says({"text": ANSWER})], "a message whose content is an object"),
+            ([says([ANSWER])], "content with text in it"),
+            ([says([{"text": ANSWER}])], "content with an object in it"),
+            ([says([{"type": "text"}])], "content with an object of type 'text' in it"),
+            ([says([{"type": "output_text", "text": ANSWER}])], "an object of type 'output_text'"),
+            ([says([{"type": ["text"], "text": ANSWER}])], "an object of type ['text']"),
+        ],
+    )
+    def test_an_unknown_shape_is_refused_by_its_name(self, completion, shape):
+        with pytest.raises(ExchangeError) as caught:
+            completion_text(completion)
+        assert shape in caught.value.found
 
 
 def test_only_the_first_choice_counts():

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from pipeline import tags
 from pipeline.errors import ExecuteError, ReleaseError, TableError
-from pipeline.files import parse_json, read_bytes, read_json, replacing, write_bytes
+from pipeline.files import (
+    hash_file,
+    parse_json,
+    read_bytes,
+    read_json,
+    read_lines,
+    replacing,
+    write_bytes,
+)
 from schemas.release import CUISINES
 from tests.shared import SHARED, needs_shared
 
@@ -52,7 +60,7 @@ def symlink_to_itself(folder):
 
 def folder_for_a_file(folder):
     (folder / "x").mkdir()
-    return folder / "x", "a regular file, found something else"
+    return folder / "x", "a regular file, found a folder"
 
 
 def pipe_without_a_writer(folder):
@@ -248,6 +256,61 @@ def test_json_files_are_bounded_and_named(tmp_path):
     path.write_bytes(b'{"a": 1')
     with pytest.raises(ReleaseError, match=r"plan\.json: expected JSON"):
         read_json(path, 8, ReleaseError)
+
+
+OID = b"oid sha256:" + b"4d7a2146" * 8 + b"\nsize 12345\n"
+POINTERS = {
+    "lfs": b"version https://git-lfs.github.com/spec/v1\n" + OID,
+    "lfs_extended": b"version https://git-lfs.github.com/spec/v1\next-0-x sha256:00\n" + OID,
+    "lfs_of_old": b"version https://hawser.github.com/spec/v1\n" + OID,
+    "annex": b"/annex/objects/SHA256E-s12345--4d7a2146.csv\n",
+}
+"""What a clone holds in place of a file that was not fetched."""
+
+READERS = {
+    "bytes": lambda path: read_bytes(path, 2**20, ReleaseError),
+    "lines": lambda path: list(read_lines(path, 2**20, ReleaseError)),
+    "json": lambda path: read_json(path, 2**20, ReleaseError),
+    "hash": lambda path: hash_file(path, ReleaseError),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("name", POINTERS)
+def test_a_pointer_to_a_file_is_named_for_what_it_is(tmp_path, reader, name):
+    path = tmp_path / "vectors.csv"
+    path.write_bytes(POINTERS[name])
+    tool, command = ("git-annex", "git annex get") if name == "annex" else ("Git LFS", "git lfs pu")
+    with pytest.raises(ReleaseError) as caught:
+        READERS[reader](path)
+    assert f"expected the file itself, found a {tool} pointer to it. Fetch it: `{command}" in str(
+        caught.value
+    )
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"v", b"version 1", b"/annex", b"\nversion https://git-lfs."]
+)
+def test_what_only_looks_like_a_pointer_is_read_whole(tmp_path, data):
+    (tmp_path / "a").write_bytes(data)
+    assert read_bytes(tmp_path / "a", 99, ReleaseError) == data
+
+
+def test_a_byte_order_mark_before_a_file_changes_nothing(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b'\xef\xbb\xbf{"a":\n1}')
+    assert read_json(path, 99, ReleaseError) == {"a": 1}
+    assert list(read_lines(path, 99, ReleaseError)) == [b'{"a":', b"1}"]
+    path.write_bytes(b"[1]\n\xef\xbb\xbf")
+    assert list(read_lines(path, 99, ReleaseError)) == [b"[1]", b"\xef\xbb\xbf"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+@pytest.mark.parametrize("reader", ["lines", "json"])
+def test_another_encoding_is_named(tmp_path, encoding, reader):
+    (tmp_path / "a").write_bytes("[1]".encode(encoding))
+    with pytest.raises(ReleaseError, match="UTF-8, found UTF-16 or UTF-32"):
+        READERS[reader](tmp_path / "a")
 
 
 @needs_shared

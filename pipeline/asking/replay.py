@@ -1,8 +1,9 @@
 """Replays answers from a JSON Lines file that is bound by its SHA-256.
 
 One object a line: `task_id`, `answer` (text, or null where there was none), and optionally
-`outcome` (`ok` by default) and `published`, by which a published response goes and what it was
-scored. The file must answer every frozen task once.
+`outcome` (`ok` by default), `published`, by which a published response goes and what it was scored,
+and `prompt`, which is not read: a filled-in template is a replay file. The file must answer every
+frozen task once. A byte order mark is fine.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from pipeline.asking.adapter import Reply
 from pipeline.errors import ExecuteError
-from pipeline.files import parse_json, read_bytes
+from pipeline.files import parse_json, read_bytes, unmarked
 from schemas.execution import Outcome
 from schemas.record import Digest, Record
 from schemas.release import Label, Name
@@ -53,6 +54,7 @@ class ReplayLine(Record):
     answer: Annotated[str, Field(max_length=ANSWER_LIMIT)] | None
     outcome: Outcome = Outcome.OK
     published: PublishedCell | None = None
+    prompt: str | None = None
 
 
 def identity(route: ReplayRoute) -> dict[str, IdentityValue]:
@@ -104,7 +106,8 @@ def read_replay(path: Path, route: ReplayRoute, task_ids: Iterable[str]) -> dict
         )
     wanted = set(task_ids)
     lines: dict[str, ReplayLine] = {}
-    for number, text in enumerate(data.split(b"\n"), start=1):
+    plain = unmarked(data, f"{path}, line 1", ExecuteError)
+    for number, text in enumerate(plain.split(b"\n"), start=1):
         if text.strip():
             line = _line(text, f"{path}, line {number}")
             if line.task_id in lines or line.task_id not in wanted:

@@ -2,21 +2,29 @@
 
 A row has a `task_id` and the answer's text under one of `answer`, `answer_markdown`, `completion`
 and `response`; where it has more than one of them, they say the same. Null, and an empty cell of a
-CSV, are no answer. Other fields are not read. A byte order mark and CRLF are fine, UTF-16 is not.
+CSV, are no answer; nor is a text whose `outcome`, as replay files have it, is other than `ok`.
+Other fields are not read, but no column may stand twice, nor under a name that differs from these
+by case or white space alone. A byte order mark, line ends of any kind, the delimiters `,`, `;` and
+tab, and Excel's `sep=` line are fine, UTF-16 is not.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pipeline.answer import shape_of
 from pipeline.asking.replay import ANSWER_LIMIT
 from pipeline.errors import ExchangeError
-from pipeline.files import parse_json, read_bytes, read_lines
+from pipeline.files import parse_json, read_bytes, read_json, read_lines, unmarked
+from pipeline.parquet import open_parquet
+from schemas.execution import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 __all__ = ["FIELDS", "read_answers"]
@@ -26,9 +34,10 @@ FIELDS = ("answer", "answer_markdown", "completion", "response")
 
 _FILE_LIMIT = 2**28
 _LINE_LIMIT = 16 * 2**20
-_BOM = b"\xef\xbb\xbf"
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_READ = ("task_id", *FIELDS, "outcome")
+_OUTCOMES = frozenset(outcome.value for outcome in Outcome)
 _DELIMITERS = ",;\t"
+_EXCEL = re.compile(r'"?sep=([,;\t])"?(?:\r\n|\r|\n)', re.IGNORECASE)
 _REMEDY = "Mend the file; `flavourbench template` writes one to fill in."
 
 
@@ -61,21 +70,27 @@ def read_answers(path: Path) -> dict[str, str | None]:
             f"a file that ends in {', '.join(readers)}", path.suffix or "none", str(path), _REMEDY
         )
     answers: dict[str, str | None] = {}
+    size = 0
     for found in reader(path):
         task_id, answer = _read_row(found)
         if task_id in answers:
             raise ExchangeError("every task once", f"{task_id} again", found.where, _REMEDY)
         answers[task_id] = answer
+        size += len(task_id) + len(answer or "")
+        if size > _FILE_LIMIT:
+            expected = f"at most {_FILE_LIMIT:,} characters of answers"
+            raise ExchangeError(expected, "more", found.where, "Use a smaller file.")
     return answers
 
 
 def _read_row(found: _Found) -> tuple[str, str | None]:
     row, where = found
     if not isinstance(row, dict):
-        raise ExchangeError("an object", _kind(row), where, _REMEDY)
+        raise ExchangeError("an object", shape_of(row), where, _REMEDY)
+    _check_names(row, where)
     task_id = row.get("task_id")
     if not isinstance(task_id, str) or not task_id:
-        found_id = _kind(task_id) if "task_id" in row else "no such field"
+        found_id = shape_of(task_id) if "task_id" in row else "no such field"
         raise ExchangeError("a task_id that is text", found_id, where, _REMEDY)
     given = {name: row[name] for name in FIELDS if name in row}
     if not given:
@@ -83,90 +98,85 @@ def _read_row(found: _Found) -> tuple[str, str | None]:
         raise ExchangeError(expected, f"only {', '.join(map(str, row))}", where, _REMEDY)
     for name, value in given.items():
         if value is not None and not isinstance(value, str):
-            raise ExchangeError("text or null", _kind(value), f"{where}, {name}", _REMEDY)
+            raise ExchangeError("text or null", shape_of(value), f"{where}, {name}", _REMEDY)
         if value is not None and len(value) > ANSWER_LIMIT:
             expected = f"at most {ANSWER_LIMIT:,} characters"
             raise ExchangeError(expected, f"{len(value):,}", f"{where}, {name}", _REMEDY)
     if len(set(given.values())) > 1:
         names = " and ".join(given)
         raise ExchangeError("answer fields that agree", f"other text in {names}", where, _REMEDY)
-    return task_id, next(iter(given.values()))
+    outcome = row.get("outcome") or Outcome.OK.value
+    if not isinstance(outcome, str) or outcome not in _OUTCOMES:
+        expected = f"an outcome such as {Outcome.OK.value} or {Outcome.TRUNCATED.value}"
+        raise ExchangeError(expected, repr(outcome), where, "Rename the column, or remove it.")
+    return task_id, next(iter(given.values())) if outcome == Outcome.OK.value else None
+
+
+def _check_names(names: Iterable[str], where: str) -> None:
+    """Refuse a name that stands twice, and look-alikes of the names that are read."""
+    for name, count in Counter(list(names)).items():
+        meant = name.strip().casefold()
+        if count > 1:
+            raise ExchangeError("columns with names of their own", f"{name} twice", where, _REMEDY)
+        if meant in _READ and name != meant:
+            raise ExchangeError(f"a column {meant}", repr(name), where, "Rename it, or remove it.")
 
 
 def _line_rows(path: Path) -> Iterator[_Found]:
     for number, line in enumerate(read_lines(path, _LINE_LIMIT, ExchangeError), start=1):
         where = f"{path}, line {number}"
-        text = _unmarked(line, where) if number == 1 else line
-        if text.strip():
-            yield _Found(parse_json(text, where, ExchangeError), where)
+        if line.strip():
+            yield _Found(parse_json(line, where, ExchangeError), where)
 
 
 def _array_rows(path: Path) -> Iterator[_Found]:
-    data = _unmarked(read_bytes(path, _FILE_LIMIT, ExchangeError), str(path))
-    value = parse_json(data, str(path), ExchangeError)
+    value = read_json(path, _FILE_LIMIT, ExchangeError)
     if not isinstance(value, list):
-        raise ExchangeError("a JSON array of objects", _kind(value), str(path), _REMEDY)
+        raise ExchangeError("a JSON array of objects", shape_of(value), str(path), _REMEDY)
     for number, row in enumerate(value, start=1):
         yield _Found(row, f"{path}, number {number}")
 
 
 def _csv_rows(path: Path) -> Iterator[_Found]:
-    data = _unmarked(read_bytes(path, _FILE_LIMIT, ExchangeError), str(path))
+    data = unmarked(read_bytes(path, _FILE_LIMIT, ExchangeError), str(path), ExchangeError)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as problem:
         found = f"byte {problem.start}: {problem.reason}"
         raise ExchangeError("UTF-8", found, str(path), "Save it as CSV UTF-8.") from problem
-    heading = text.partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=heading.count)
+    excel = _EXCEL.match(text)
+    lines = io.StringIO(text[excel.end() :] if excel else text, newline="")
+    delimiter = excel[1] if excel else max(_DELIMITERS, key=lines.readline().count)
+    lines.seek(0)
     csv.field_size_limit(ANSWER_LIMIT + 1)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv.DictReader(lines, delimiter=delimiter, strict=True)
     try:
         names = reader.fieldnames or []
-        if len(set(names)) != len(names):
-            raise ExchangeError("columns with names of their own", str(names), str(path), _REMEDY)
+        _check_names(names, str(path))
         for row in reader:
-            where = f"{path}, line {reader.line_num}"
+            where = f"{path}, line {reader.line_num + bool(excel)}"
             if None in row or None in row.values():
                 expected = f"{len(names)} cells, as the header has"
                 raise ExchangeError(expected, "another number", where, _REMEDY)
             yield _Found({name: value or None for name, value in row.items()}, where)
     except csv.Error as problem:
-        where = f"{path}, line {reader.line_num}"
+        where = f"{path}, line {reader.line_num + bool(excel)}"
         raise ExchangeError("CSV", str(problem), where, _REMEDY) from problem
 
 
 def _parquet_rows(path: Path) -> Iterator[_Found]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    data = read_bytes(path, _FILE_LIMIT, ExchangeError)
-    try:
-        source = pq.ParquetFile(pa.BufferReader(data))
-        groups = range(source.metadata.num_row_groups)
-        claimed = sum(source.metadata.row_group(group).total_byte_size for group in groups)
-        if claimed > _FILE_LIMIT:
-            expected = f"at most {_FILE_LIMIT:,} bytes of rows"
-            raise ExchangeError(expected, f"{claimed:,}", str(path), "Use a smaller file.")
-        names = [name for name in source.schema_arrow.names if name in {"task_id", *FIELDS}]
+    with open_parquet(path, ExchangeError, _REMEDY, _FILE_LIMIT) as source:
+        _check_names(source.schema.names, str(path))
+        names = [name for name in source.schema.names if name in _READ]
+        for name in names:
+            kind = source.schema.field(name).type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            if kind not in (pa.string(), pa.large_string(), pa.string_view(), pa.null()):
+                raise ExchangeError("text or null", str(kind), f"{path}, column {name}", _REMEDY)
         number = 0
-        for batch in source.iter_batches(batch_size=4096, columns=names):
+        for batch in source.batches(names):
             for row in batch.to_pylist():
                 number += 1
                 yield _Found(row, f"{path}, row {number}")
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
-        raise ExchangeError("a whole Parquet file", str(problem), str(path), _REMEDY) from problem
-
-
-def _unmarked(data: bytes, where: str) -> bytes:
-    """Bytes without a UTF-8 byte order mark."""
-    if data.startswith(_UTF16):
-        raise ExchangeError("UTF-8", "UTF-16", where, "Save it as UTF-8 (in Excel: CSV UTF-8).")
-    return data.removeprefix(_BOM)
-
-
-def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "text", bool: "a truth value"}
-    if value is None:
-        return "null"
-    return names.get(type(value), f"{type(value).__name__} {value!r}")

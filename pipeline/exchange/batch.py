@@ -1,9 +1,9 @@
 """Rewards of many answers at once: the parser's own results, at the speed of a look-up.
 
 Most answers end with one marker in its plain spelling and three labels. Such an ending means the
-same in every text that holds no other marker, so it is read once and remembered. Anything else
-goes to `read_selection`. The result is that of the parser for every text (a test draws texts to
-show it).
+same in every text that holds no other marker and no think tag, so it is read once and remembered.
+Anything else goes to `completion_text` and `read_selection`. The result is theirs for every
+completion (a test draws texts to show it).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pipeline.answer import completion_text
 from pipeline.errors import ExchangeError
 from pipeline.parse.reader import read_selection
 from schemas.taskset import PORTFOLIOS, Forgiveness
@@ -65,20 +66,21 @@ class RewardMaps(NamedTuple):
             scores[place, :-1] = task.scores_bps
         return cls(scores, tuple(task.choices for task in tasks), contract)
 
-    def rewards(self, answers: Sequence[str | None], tasks: NDArray[np.int64]) -> NDArray[np.int32]:
+    def rewards(self, answers: Sequence[object], tasks: NDArray[np.int64]) -> NDArray[np.int32]:
         """Scores of N answers in basis points, or `UNREADABLE_BPS`, shape (N,).
 
         Parameters
         ----------
         answers
-            Texts; None is no answer.
+            Texts, chats or None, as `completion_text` takes them.
         tasks
             Row of each answer's task in `scores_bps`, shape (N,).
 
         Raises
         ------
         ExchangeError
-            There are not as many tasks as answers, or a task is out of range.
+            There are not as many tasks as answers, a task is out of range, or an answer has an
+            unknown shape.
         """
         if tasks.shape != (len(answers),):
             found = f"shape {tasks.shape}"
@@ -90,26 +92,28 @@ class RewardMaps(NamedTuple):
         found_scores: NDArray[np.int32] = self.scores_bps[tasks, codes]
         return found_scores
 
-    def _codes(self, answers: Sequence[str | None], tasks: NDArray[np.int64]) -> list[int]:
+    def _codes(self, answers: Sequence[object], tasks: NDArray[np.int64]) -> list[int]:
         """Portfolio of each answer; -1, the column behind them, where there is none."""
         plain = Forgiveness.ESCAPED_UNDERSCORE not in self.contract.forgives
         known: dict[str, int | None] = {}
         codes = []
-        for place, text in enumerate(answers):
-            head, marker, ending = (text or "").rpartition(_MARKER)
+        for place, answer in enumerate(answers):
             code = None
-            if marker and plain and _WORD not in head.upper():
-                try:
-                    code = known[ending]
-                except KeyError:
-                    code = _ending_code(ending)
-                    if len(ending) <= _LONGEST_ENDING and len(known) < _MOST_ENDINGS:
-                        known[ending] = code
-            codes.append(self._read(text, int(tasks[place])) if code is None else code)
+            if isinstance(answer, str) and plain:
+                head, marker, ending = answer.rpartition(_MARKER)
+                marked = "_" in head and _WORD in head.upper()
+                if marker and not marked and "<" not in head and "[" not in head:
+                    try:
+                        code = known[ending]
+                    except KeyError:
+                        code = _ending_code(ending)
+                        if len(ending) <= _LONGEST_ENDING and len(known) < _MOST_ENDINGS:
+                            known[ending] = code
+            codes.append(self._read(answer, int(tasks[place])) if code is None else code)
         return codes
 
-    def _read(self, text: str | None, task: int) -> int:
-        reading = read_selection(text, self.choices[task], self.contract)
+    def _read(self, answer: object, task: int) -> int:
+        reading = read_selection(completion_text(answer), self.choices[task], self.contract)
         return _NO_CODE if reading.selection is None else _CODES[reading.selection]
 
 

@@ -17,7 +17,7 @@ from pipeline.release.documents import canonical_text
 from pipeline.showing.view import Grid, View
 from schemas.release import PublishedTask
 from schemas.results import CoreTask
-from schemas.taskset import LABELS, PORTFOLIOS, Family, Task
+from schemas.taskset import LABELS, PORTFOLIOS, PUBLISHED_CONTRACT, Family, Task, TaskSet
 from schemas.training import DevelopmentTask, DpoRow, GrpoRow, SftRow
 
 if TYPE_CHECKING:
@@ -82,8 +82,10 @@ def training_rows(workspace: Workspace, kind: Kind) -> dict[str, list[dict[str, 
     elif kind is Kind.DPO:
         rows = [_dpo(row) for row in _ordered(workspace.read("train", DpoRow, development).rows())]
     else:
+        contract = workspace.read("freeze", TaskSet).rows()[0].parser.name
         rows = [
-            _grpo(row) for row in _ordered(workspace.read("train", GrpoRow, development).rows())
+            _grpo(row, contract)
+            for row in _ordered(workspace.read("train", GrpoRow, development).rows())
         ]
     return {
         f"{kind.value}_{split}": [row for row in rows if row["split"] == split]
@@ -95,7 +97,12 @@ def export_view(exported: Iterable[Exported]) -> View:
     """Which files were written."""
     files = tuple((str(file.path), str(file.rows)) for file in exported)
     document = {"files": [{"path": path, "rows": int(rows)} for path, rows in files]}
-    return View("Written", (Grid("", ("file", "rows"), files, frozenset({1})),), (), document)
+    notes = tuple(
+        f"No rows in {path}: strata of few tasks have none to spare for it."
+        for path, rows in files
+        if rows == "0"
+    )
+    return View("Written", (Grid("", ("file", "rows"), files, frozenset({1})),), notes, document)
 
 
 def _ordered(rows: Iterable[_Row]) -> list[_Row]:
@@ -180,11 +187,17 @@ def _dpo(row: DpoRow) -> dict[str, Any]:
     }
 
 
-def _grpo(row: GrpoRow) -> dict[str, Any]:
-    return _shared(row) | {
-        "choices": dict(zip(LABELS, row.choices, strict=True)),
-        "selection_scores_bps": dict(zip(PORTFOLIOS, row.scores_bps, strict=True)),
-    }
+def _grpo(row: GrpoRow, contract: str) -> dict[str, Any]:
+    """A row as published; one that is read otherwise says so to the reward."""
+    read = {} if contract == PUBLISHED_CONTRACT else {"parser_contract": contract}
+    return (
+        _shared(row)
+        | {
+            "choices": dict(zip(LABELS, row.choices, strict=True)),
+            "selection_scores_bps": dict(zip(PORTFOLIOS, row.scores_bps, strict=True)),
+        }
+        | read
+    )
 
 
 def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:

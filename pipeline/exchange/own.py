@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pipeline.answer import completion_text
 from pipeline.errors import ExchangeError, UsageError
 from pipeline.exchange.answers import read_answers
 from pipeline.files import read_json, write_bytes
 from pipeline.identity import canonical_bytes, digest
 from pipeline.parse.reader import Reading, read_selection
 from schemas.results import CellStatus, CoreTask, Reason
-from schemas.taskset import CONTRACTS, PORTFOLIOS, Task, TaskSet
+from schemas.taskset import PORTFOLIOS, Task, TaskSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,13 +80,14 @@ def score_answers(workspace: Workspace, answers: Mapping[str, str | None]) -> Ow
             "`flavourbench template` writes the ids to answer.",
         )  # fmt: skip
     expected = _expected(workspace)
-    contract = CONTRACTS[workspace.parameters.parse.contract]
+    contract = workspace.read("freeze", TaskSet).rows()[0].parser
     readings: dict[str, Reading | None] = {}
     for task in expected.tasks:
         text = answers.get(task.task_id)
         if text is not None:
-            readings[task.task_id] = read_selection(text, task.choices, contract)
-    aside = len(answers.keys() - {task.task_id for task in expected.tasks})
+            readings[task.task_id] = read_selection(completion_text(text), task.choices, contract)
+    given = {task_id for task_id, text in answers.items() if text is not None}
+    aside = len(given - {task.task_id for task in expected.tasks})
     return _report(workspace, expected, readings, aside)
 
 
@@ -177,7 +179,7 @@ def _report(
         "taskset_digest": taskset.digests[0],
         "scope": expected.scope,
         "scope_root": expected.root,
-        "contract": workspace.parameters.parse.contract,
+        "contract": taskset.rows()[0].parser.name,
         "statistics": statistics.model_dump(mode="json"),
         "aside": aside,
         "coverage": {

@@ -1,27 +1,29 @@
 """One answer's reward, and a reward function with the calling convention of TRL's trainers.
 
 A reward is the score of the selection as a share of the optimum, from 0 to 1; an answer that holds
-no readable selection is worth 0.
+no readable selection is worth 0. Answers are read as a route's are, under the parser contract of
+their task set.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pipeline.answer import completion_text
 from pipeline.errors import ExchangeError
 from pipeline.parse.reader import read_selection
-from schemas.taskset import CONTRACTS, LABELS, PORTFOLIOS, Task
+from schemas.taskset import CONTRACTS, LABELS, PORTFOLIOS, PUBLISHED_CONTRACT, Task, TaskSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipeline.workspace import Workspace
     from schemas.results import Reason
+    from schemas.taskset import ParserContract
 
 __all__ = ["Reward", "reward_of", "selection_reward"]
 
 _WHOLE_BPS = 10_000
-_CONTRACT = CONTRACTS["selection-set-v3"]
 _REMEDY = "Use the columns of `flavourbench export grpo`."
 
 
@@ -34,7 +36,7 @@ class Reward(NamedTuple):
 
 
 def reward_of(workspace: Workspace, name: str, text: str) -> tuple[Reward, Task]:
-    """The reward of one answer to a frozen task, under the contract in force.
+    """The reward of one answer to a frozen task.
 
     Raises
     ------
@@ -47,7 +49,8 @@ def reward_of(workspace: Workspace, name: str, text: str) -> tuple[Reward, Task]
 
     tasks = workspace.read("freeze", Task)
     _, task = find_task(name, tasks.digests, tasks.rows())
-    reading = read_selection(text, task.choices, CONTRACTS[workspace.parameters.parse.contract])
+    contract = workspace.read("freeze", TaskSet).rows()[0].parser
+    reading = read_selection(completion_text(text), task.choices, contract)
     if reading.selection is None:
         return Reward(None, reading.reason, 0), task
     score = task.scores_bps[PORTFOLIOS.index(reading.selection)]
@@ -59,6 +62,7 @@ def selection_reward(
     *,
     choices: Sequence[Mapping[str, str]],
     selection_scores_bps: Sequence[Mapping[str, int]],
+    parser_contract: Sequence[str] | None = None,
     **_columns: Any,
 ) -> list[float]:
     """Rewards of completions, as `reward_funcs` of TRL's `GRPOTrainer` takes them.
@@ -66,9 +70,10 @@ def selection_reward(
     Parameters
     ----------
     completions
-        Texts, or chats as lists of messages, of which the last one counts.
-    choices, selection_scores_bps
-        Columns of the rows that the completions belong to, one entry a completion.
+        Texts, or chats as lists of messages, as `completion_text` takes them.
+    choices, selection_scores_bps, parser_contract
+        Columns of the rows that the completions belong to, one entry a completion. Rows without
+        `parser_contract` are read as published ones are.
     **_columns
         Whatever else the trainer passes.
 
@@ -80,31 +85,38 @@ def selection_reward(
     Raises
     ------
     ExchangeError
-        The columns are not as many as the completions, or a map lacks the selection.
+        A completion has an unknown shape, the columns are not as many as the completions, a
+        contract is unknown, or a map lacks the selection.
     """
-    if not len(completions) == len(choices) == len(selection_scores_bps):
-        found = f"{len(completions)}, {len(choices)} and {len(selection_scores_bps)}"
-        raise ExchangeError("as many choices and maps as completions", found, "reward", _REMEDY)
-    rewards = []
-    for completion, names, scores in zip(completions, choices, selection_scores_bps, strict=True):
-        ordered = [names[label] for label in LABELS if label in names]
-        if len(ordered) != len(LABELS):
-            raise ExchangeError("choices A to H", ", ".join(names), "reward", _REMEDY)
-        reading = read_selection(_text(completion), ordered, _CONTRACT)
-        if reading.selection is None:
-            rewards.append(0.0)
-        elif reading.selection in scores:
-            rewards.append(scores[reading.selection] / _WHOLE_BPS)
-        else:
-            found = f"no {reading.selection}"
-            raise ExchangeError("a map of all 56 portfolios", found, "reward", _REMEDY)
-    return rewards
+    contracts = [PUBLISHED_CONTRACT] * len(choices) if parser_contract is None else parser_contract
+    counts = [len(column) for column in (completions, choices, selection_scores_bps, contracts)]
+    if len(set(counts)) != 1:
+        found = ", ".join(map(str, counts))
+        raise ExchangeError("columns as long as the completions", found, "reward", _REMEDY)
+    return [
+        _score_of(completion_text(completion), names, scores, _contract(contract)) / _WHOLE_BPS
+        for completion, names, scores, contract in zip(
+            completions, choices, selection_scores_bps, contracts, strict=True
+        )
+    ]
 
 
-def _text(completion: Any) -> str | None:
-    """The text of a completion; of a chat the last message's content."""
-    if isinstance(completion, str) or completion is None:
-        return completion
-    last = completion[-1] if isinstance(completion, list | tuple) and completion else None
-    content = last.get("content") if isinstance(last, dict) else None
-    return content if isinstance(content, str) else None
+def _contract(name: str) -> ParserContract:
+    if name not in CONTRACTS:
+        raise ExchangeError(f"one of {', '.join(CONTRACTS)}", repr(name), "reward", _REMEDY)
+    return CONTRACTS[name]
+
+
+def _score_of(
+    text: str | None, names: Mapping[str, str], scores: Mapping[str, int], contract: ParserContract
+) -> int:
+    """The score of an answer text in basis points; 0 where it holds no selection."""
+    ordered = [names[label] for label in LABELS if label in names]
+    if len(ordered) != len(LABELS):
+        raise ExchangeError("choices A to H", ", ".join(names), "reward", _REMEDY)
+    selection = read_selection(text, ordered, contract).selection
+    if selection is None:
+        return 0
+    if selection not in scores:
+        raise ExchangeError("a map of all 56 portfolios", f"no {selection}", "reward", _REMEDY)
+    return scores[selection]

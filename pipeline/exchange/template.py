@@ -1,35 +1,48 @@
-"""A file to fill in: every expected task with its prompt, and a null where the answer goes."""
+"""A file to fill in: every frozen task with its prompt, and a null where the answer goes.
+
+The tasks that a comparable score needs stand first. `score` reads the file, and so does a replay
+route, which has to answer all of them.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.exchange.own import expected_tasks
 from pipeline.files import write_bytes
+from schemas.taskset import Task
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pipeline.workspace import Workspace
 
-__all__ = ["write_template"]
+__all__ = ["Template", "write_template"]
 
 
-def write_template(workspace: Workspace, path: Path) -> int:
-    """Write the template as JSON Lines and say how many tasks it holds.
+class Template(NamedTuple):
+    """How many tasks a template holds, and how many of them, the first, a score needs."""
+
+    tasks: int
+    needed: int
+
+
+def write_template(workspace: Workspace, path: Path) -> Template:
+    """Write the template as JSON Lines.
 
     Raises
     ------
     TableError
         No tasks are frozen, or the place cannot be written.
     """
-    tasks = expected_tasks(workspace)
-    lines = [
-        json.dumps(
-            {"task_id": task.task_id, "prompt": task.prompt, "answer": None}, ensure_ascii=False
-        )
-        for task in tasks
+    expected = expected_tasks(workspace)
+    needed = {task.task_id for task in expected}
+    others = [t for t in workspace.read("freeze", Task).rows() if t.task_id not in needed]
+    rows = [
+        {"task_id": task.task_id, "prompt": task.prompt, "answer": None}
+        for task in (*expected, *others)
     ]
-    write_bytes(path, "".join(line + "\n" for line in lines).encode("utf-8"))
-    return len(tasks)
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+    write_bytes(path, "".join(lines).encode("utf-8"))
+    return Template(len(rows), len(expected))

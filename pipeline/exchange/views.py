@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from pipeline.exchange.own import OwnReport
     from pipeline.exchange.reward import Reward
+    from pipeline.exchange.template import Template
     from schemas.taskset import Task
 
 __all__ = ["own_view", "reward_view", "template_view"]
@@ -115,10 +116,12 @@ def reward_view(reward: Reward, task: Task) -> View:
     return View(task.task_id, (), notes, document)
 
 
-def template_view(path: Path, tasks: int) -> View:
+def template_view(path: Path, template: Template) -> View:
     """Where the template is, and what to do with it."""
+    tasks, needed = template
     notes = (
-        f"{tasks} tasks. Put an answer's whole text in place of each null, then:",
+        f"{tasks} tasks; a score needs the first {needed}, a replay route takes the whole file.",
+        "Put an answer's whole text in place of each null, then:",
         f"  flavourbench score {path}",
     )
-    return View(f"Written {path}", (), notes, {"path": str(path), "tasks": tasks})
+    return View(f"Written {path}", (), notes, {"path": str(path), "tasks": tasks, "needed": needed})

@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.errors import ExchangeError
 from pipeline.exchange.answers import FIELDS, read_answers
+from tests.test_files import POINTERS
 
 ROWS = {
     "t-1": "Fat wants acid…\n\nFINAL_SELECTION: A, C, F",
@@ -49,11 +50,73 @@ def test_a_json_array(tmp_path, bom):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("first", ["", "sep={}", '"SEP={}"'])
 @pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
-def test_csv_as_spreadsheets_make_it(tmp_path, delimiter, end, bom):
-    (tmp_path / "a.CSV").write_bytes(bom + csv_text(delimiter, end).encode())
+def test_csv_as_spreadsheets_make_it(tmp_path, delimiter, end, first, bom):
+    line = first.format(delimiter) + end if first else ""
+    (tmp_path / "a.CSV").write_bytes(bom + (line + csv_text(delimiter, end)).encode())
     assert read_answers(tmp_path / "a.CSV") == ROWS
+
+
+def test_a_fault_behind_excels_line_is_named_by_its_own_line(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"sep=;\r\ntask_id;answer\r\nt-1;x;y\r\n")
+    with pytest.raises(ExchangeError, match="line 3: expected 2 cells"):
+        read_answers(tmp_path / "a.csv")
+
+
+def write_columns(path, names, cells=("t-1", "x", "y", "z")):
+    """One row of text under these columns, as far as the format can say so."""
+    cells = cells[: len(names)]
+    if path.suffix == ".csv":
+        path.write_text(",".join(names) + "\n" + ",".join(cells) + "\n")
+    elif path.suffix == ".parquet":
+        pq.write_table(pa.table([[cell] for cell in cells], names=list(names)), path)
+    else:
+        pairs = ", ".join(f"{json.dumps(n)}: {json.dumps(c)}" for n, c in zip(names, cells))  # noqa: B905
+        row = "{" + pairs + "}"
+        path.write_text(f"[{row}]" if path.suffix == ".json" else row)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "json"])
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("task_id", "answer", "answer"), "twice|names of their own"),
+        (("task_id", "task_id", "answer"), "twice|names of their own"),
+        (("task_id", "answer", "note", "note"), "twice|names of their own"),
+        (("task_id", "answer", "Answer"), "a column answer, found 'Answer'"),
+        (("task_id", "answer", " answer "), "a column answer, found ' answer '"),
+        (("task_id", "answer", "RESPONSE"), "a column response, found 'RESPONSE'"),
+        (("task_id", "answer", "Task_ID"), "a column task_id, found 'Task_ID'"),
+        (("Task_id", "answer"), "a column task_id, found 'Task_id'"),
+        (("task_id", "answer", "completion"), "other text in answer and completion"),
+    ],
+)
+def test_two_columns_for_one_thing_are_refused(tmp_path, ending, names, said):
+    path = tmp_path / f"a.{ending}"
+    write_columns(path, names)
+    with pytest.raises(ExchangeError, match=said):
+        read_answers(path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "json"])
+@pytest.mark.parametrize(("outcome", "left"), [("ok", "x"), ("truncated", None), ("failed", None)])
+def test_an_answer_that_did_not_end_well_is_none_as_in_a_route(tmp_path, ending, outcome, left):
+    path = tmp_path / f"a.{ending}"
+    write_columns(path, ("task_id", "answer", "outcome"), ("t-1", "x", outcome))
+    assert read_answers(path) == {"t-1": left}
+    write_columns(path, ("task_id", "answer", "outcome"), ("t-1", "x", "splendid"))
+    with pytest.raises(ExchangeError, match="an outcome such as ok or truncated, found 'splendid'"):
+        read_answers(path)
+
+
+def test_answers_are_bounded_together(tmp_path, monkeypatch):
+    monkeypatch.setattr("pipeline.exchange.answers._FILE_LIMIT", 400)
+    rows = [json.dumps({"task_id": f"t-{n}", "answer": "x" * 100}) for n in range(4)]
+    (tmp_path / "a.jsonl").write_text("\n".join(rows))
+    with pytest.raises(ExchangeError, match="line 4: expected at most 400 characters of answers"):
+        read_answers(tmp_path / "a.jsonl")
 
 
 def test_parquet(tmp_path):
@@ -94,9 +157,9 @@ def line(**fields):
         ("a.jsonl", b"[1]", "an object, found a list"),
         ("a.jsonl", b'{"task_id": "t", "answer": "x", "answer": "y"}', "every key once"),
         ("a.jsonl", b'{"task_id": "t", "answer": NaN}', "finite numbers"),
-        ("a.jsonl", "{}".encode("utf-16"), "UTF-8, found UTF-16"),
-        ("a.json", "[]".encode("utf-16"), "UTF-8, found UTF-16"),
-        ("a.csv", csv_text("\t").encode("utf-16"), "found UTF-16. Save it as UTF-8"),
+        ("a.jsonl", "{}".encode("utf-16"), "UTF-8, found UTF-16 or"),
+        ("a.json", "[]".encode("utf-16"), "UTF-8, found UTF-16 or"),
+        ("a.csv", csv_text("\t").encode("utf-16"), "found UTF-16 or UTF-32. Save it as UTF-8"),
         ("a.jsonl", b'{"task_id": "\xff", "answer": "x"}', "UTF-8"),
         ("a.csv", b"task_id,answer\nt,\xff\n", "UTF-8, found byte"),
         ("a.json", b"{}", "a JSON array of objects"),
@@ -122,8 +185,15 @@ def test_each_fault_is_named(tmp_path, name, data, said):
 def test_nested_parquet_is_refused(tmp_path):
     table = pa.Table.from_pylist([{"task_id": "t", "answer": {"text": None}}])
     pq.write_table(table, tmp_path / "a.parquet")
-    with pytest.raises(ExchangeError, match="text or null, found an object"):
+    with pytest.raises(ExchangeError, match="column answer: expected text or null, found struct"):
         read_answers(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "ndjson", "parquet"])
+def test_a_pointer_in_place_of_answers_is_named(tmp_path, ending):
+    (tmp_path / f"a.{ending}").write_bytes(POINTERS["lfs"])
+    with pytest.raises(ExchangeError, match="found a Git LFS pointer to it"):
+        read_answers(tmp_path / f"a.{ending}")
 
 
 def test_links_and_absent_files_are_refused(tmp_path):

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from pipeline.cli import app
 from pipeline.errors import ExchangeError, TableError
-from pipeline.exchange.export import export_rows, training_rows
+from pipeline.exchange.export import Exported, export_rows, export_view, training_rows
 from pipeline.exchange.formats import Format, Kind
 from pipeline.exchange.importing import import_published
 from pipeline.tables import make_table, write_table
@@ -129,6 +129,13 @@ def test_rows_of_another_core_are_refused(tmp_path):
     run_stages(open_workspace(tmp_path), "score")
     with pytest.raises(TableError, match="made from core with root"):
         training_rows(open_workspace(tmp_path), Kind.SFT)
+
+
+def test_a_file_without_rows_is_named(tmp_path):
+    view = export_view((Exported(tmp_path / "a", 3), Exported(tmp_path / "b", 0)))
+    assert view.notes == (
+        f"No rows in {tmp_path / 'b'}: strata of few tasks have none to spare for it.",
+    )
 
 
 def test_where_all_is_core_there_is_nothing_to_export(tmp_path):

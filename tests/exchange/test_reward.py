@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.answer import completion_text
 from pipeline.errors import ExchangeError
 from pipeline.exchange.batch import UNREADABLE_BPS, RewardMaps
 from pipeline.exchange.reward import selection_reward
@@ -40,16 +41,22 @@ def test_texts_and_chats_are_worth_the_same():
 
 
 @pytest.mark.parametrize(
-    "completion", ["", "dunno", None, [], [{"role": "assistant", "content": None}], ["x"], [None]]
+    "completion", ["", "dunno", None, [], [{"role": "assistant", "content": None}]]
 )
 def test_what_cannot_be_read_is_worth_nothing(completion):
     assert rewards(completion) == [0.0]
 
 
+@pytest.mark.parametrize("completion", [7, ["x"], [None], [{"content": "x"}], {"role": "user"}])
+def test_an_unknown_shape_is_not_worth_nothing_but_refused(completion):
+    with pytest.raises(ExchangeError, match="completion: expected a text, null, or a list of mess"):
+        rewards(completion)
+
+
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"choices": [], "selection_scores_bps": [SCORES]}, "as many"),
+        ({"choices": [], "selection_scores_bps": [SCORES]}, "as long as the completions"),
         ({"choices": [{"A": "x"}], "selection_scores_bps": [SCORES]}, "choices A to H"),
         ({"choices": [CHOICES], "selection_scores_bps": [{"ABC": 1}]}, "no ACF"),
     ],
@@ -65,12 +72,13 @@ PIECES = (
     "FINAL_SELECTION:", "final_selection:", "FINAL_SELECTION :", "Final_Selection",
     "FINAL\\_SELECTION:", "A, C, F", "a,b,c", "A, A, B", "miso, egg, basil", "A", ", ", "B", "H",
     "**", "`", "_", " ", "\n", "\r\n", "\u2028", "\x0b", "\u0131", "\u017f", ".", " and ", "$",
-    "<|close|>response", "none",
+    "<|close|>response", "none", "<think>", "</think>", "[THINK]", "<",
 )  # fmt: skip
 
 
 def expected(texts, contract):
-    found = [read_selection(text, TASK.choices, contract).selection for text in texts]
+    answers = [completion_text(text) for text in texts]
+    found = [read_selection(text, TASK.choices, contract).selection for text in answers]
     return [UNREADABLE_BPS if one is None else SCORES[one] for one in found]
 
 

@@ -134,6 +134,16 @@ class TestGoodFiles:
     def test_replays_cost_nothing(self):
         assert not ReplayAdapter({}).costs_money
 
+    @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+    def test_a_byte_order_mark_before_the_first_line_changes_nothing(self, read, end):
+        data = end.join(GOOD) + end
+        assert read(b"\xef\xbb\xbf" + data) == read(data)
+
+    def test_the_prompt_of_a_template_is_not_read(self, read):
+        rows = [json.loads(line) | {"prompt": "Choose three."} for line in GOOD]
+        told = read(b"\n".join(json.dumps(row).encode() for row in rows))
+        assert [told[task].answer for task in TASKS] == [row["answer"] for row in rows]
+
 
 class TestBadLines:
     @pytest.mark.parametrize(
@@ -287,5 +297,7 @@ class TestThroughTheStage:
         assert not workspace.ledger("replay").exists()
 
 
-def test_a_line_holds_task_answer_outcome_and_published_hash_alone():
-    assert tuple(ReplayLine.model_fields) == ("task_id", "answer", "outcome", "published")
+def test_a_line_holds_task_answer_outcome_published_hash_and_prompt_alone():
+    assert tuple(ReplayLine.model_fields) == (
+        "task_id", "answer", "outcome", "published", "prompt",
+    )  # fmt: skip
