@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import tables
 from pipeline.columns import row_digests
 from pipeline.errors import IdentityError, TableError
 from pipeline.identity import check_inclusion, merkle_proof, row_digest, table_root
