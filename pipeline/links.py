@@ -5,7 +5,6 @@ Such a link is read; every other one leads who knows where, and is refused.
 
 from __future__ import annotations
 
-import os
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -25,18 +24,17 @@ def cached_file(link: Path) -> Path | None:
     without following links.
     """
     try:
-        target = os.readlink(link)
+        target = link.readlink()
         cache = _cache_folder(link.absolute().parent)
-        if cache is None or not os.path.isabs(target) or os.path.normpath(target) != target:
+        if cache is None or not target.is_absolute() or ".." in target.parts:
             return None
-        home = Path(os.path.realpath(cache))
-        parent, name = os.path.split(target)
-        found = Path(os.path.realpath(parent), name)
+        home = cache.resolve()
+        found = target.parent.resolve() / target.name
         place = found.relative_to(home).as_posix()
-    except (OSError, ValueError):
+        base = str(target).removesuffix(f"/{place}")
+        direct = base != str(target) and Path(base).resolve() == home
+    except (OSError, RuntimeError, ValueError):  # `resolve` says `RuntimeError` of a loop
         return None
-    base = target.removesuffix(f"/{place}")
-    direct = base != target and os.path.realpath(base) == str(home)
     return found if direct and _OBJECT.fullmatch(place) else None
 
 

@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from pipeline.stages import Stage, Track
+from pipeline.asking.track import Track
+from pipeline.stages import Stage
 
 __all__ = ["PORTFOLIO"]
 

@@ -1,4 +1,4 @@
-"""What a stage and a track are: the shape of the registries that everything else reads.
+"""What a stage is: the shape of the registries that everything else reads.
 
 A track lists its stages once, in the order of the chain. Help, audit, verify, imports and tests
 read that list and hold none of their own.
@@ -10,15 +10,11 @@ import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pipeline.asking.adapter import Questions
-    from pipeline.asking.adapters import Maker
     from pipeline.workspace import Workspace
-    from schemas.parameters import ExecutionRoute, Parameters
+    from schemas.parameters import Parameters
     from schemas.record import Row
 
-__all__ = ["Stage", "Track"]
+__all__ = ["Stage"]
 
 
 class Stage(NamedTuple):
@@ -81,55 +77,3 @@ class Stage(NamedTuple):
         """
         built: tuple[Any, ...] = self.load().build(workspace)
         return built
-
-
-class Track(NamedTuple):
-    """A track: its stages in the order of the chain, where its files lie, what it asks.
-
-    The module of its asking stage says what is asked of whom: `questions(workspace)`,
-    `routes(parameters)`, and `ADAPTERS` by the class of their routes.
-
-    Attributes
-    ----------
-    name, stages
-        Its name and its stages.
-    folder
-        Stands before the names of its artifact folders and ledgers: empty, or ends with a slash.
-    source, source_stage
-        The table that its questions come from, and the stage that writes it.
-    """
-
-    name: str
-    stages: tuple[Stage, ...]
-    folder: str
-    source: str
-    source_stage: str
-
-    def stage(self, word: str) -> Stage:
-        """The stage of a word."""
-        return next(stage for stage in self.stages if stage.word == word)
-
-    @property
-    def asking(self) -> Stage:
-        """The stage that asks routes."""
-        return next(stage for stage in self.stages if stage.asks)
-
-    def place(self, stage: Stage) -> str:
-        """The artifact folder of a stage."""
-        return self.folder + stage.word.rpartition("-")[2]
-
-    def questions(self, workspace: Workspace) -> Questions:
-        """All that it asks. Raises `TableError` where its questions are not made yet."""
-        asked: Questions = self.asking.load().questions(workspace)
-        return asked
-
-    def routes(self, parameters: Parameters) -> Mapping[str, ExecutionRoute]:
-        """The routes that it asks, by slug."""
-        routes: Mapping[str, ExecutionRoute] = self.asking.load().routes(parameters)
-        return routes
-
-    @property
-    def adapters(self) -> Mapping[type[ExecutionRoute], Maker]:
-        """Who answers for its routes, by their class."""
-        adapters: Mapping[type[ExecutionRoute], Maker] = self.asking.load().ADAPTERS
-        return adapters

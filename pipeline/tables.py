@@ -229,7 +229,7 @@ def read_header(path: Path) -> TableHeader:
 
 
 def open_table(path: Path) -> AbstractContextManager[ParquetSource]:
-    """A table's file, open, for what reads it in parts. Raises `TableError` as `read_table` does."""
+    """A table's file, open, for what reads it in parts. Raises as `read_header` does."""
     return open_parquet(path, TableError, _MISSING if not path.exists() else _REMEDY)
 
 

@@ -15,21 +15,9 @@ from pipeline.tables import make_table, read_table, write_table
 from schemas.taskset import Task
 from tests.schemas.examples import EXAMPLES
 from tests.shared import ROOT
+from tests.test_tables import set_claimed_bytes
 
 MEGABYTE = 2**20
-
-
-def task_rows(count, **columns):
-    """Arrow data in the shape of tasks: columns that are not given hold one small value."""
-    one = make_table(Task, [EXAMPLES[Task]]).data
-    arrays = []
-    for field in one.schema:
-        small = pa.DictionaryArray.from_arrays(
-            pa.array([0] * count, pa.int32()), one.column(field.name).chunk(0)
-        )
-        given = columns.get(field.name)
-        arrays.append(small.cast(field.type) if given is None else given.cast(field.type))
-    return pa.Table.from_arrays(arrays, schema=Task.arrow_schema())
 
 
 def same(value, count):
@@ -86,6 +74,11 @@ def one_text_of_many_megabytes_in_a_dictionary(path):
     write(path, replaced(with_digest(plain_rows(1)), "prompt", texts))
 
 
+def one_text_of_many_megabytes_under_a_small_claim(path):
+    one_text_of_many_megabytes(path)
+    set_claimed_bytes(path, 1)
+
+
 def a_page_that_only_gzip_packs(path):
     texts = pa.array(["x" * 64 * MEGABYTE])
     data = replaced(with_digest(plain_rows(1)), "prompt", texts)
@@ -138,7 +131,8 @@ def groups_within_groups(path):
 
 TABLES = [
     a_long_text_for_many_rows, a_long_text_many_times_in_one_row, one_text_of_many_megabytes,
-    one_text_of_many_megabytes_in_a_dictionary, a_page_that_only_gzip_packs,
+    one_text_of_many_megabytes_in_a_dictionary, one_text_of_many_megabytes_under_a_small_claim,
+    a_page_that_only_gzip_packs,
     texts_that_go_on_from_the_one_before, millions_of_numbers_in_one_row, millions_of_rows,
     thousands_of_row_groups, a_footer_of_megabytes,
 ]  # fmt: skip

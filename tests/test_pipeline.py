@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import signal
@@ -112,6 +113,54 @@ def test_a_route_added_at_the_front_runs_alone(lab: Lab) -> None:
     }
     board = json.loads((lab.root / "artifacts/report/leaderboard.json").read_text("utf-8"))
     assert "newcomer" in board["leaderboard"]
+
+
+@pytest.mark.parametrize("kind", ["symlink", "hardlink"])
+def test_outputs_may_be_links_into_the_cache(small_lab: Callable[[str], Lab], kind: str) -> None:
+    """DVC's cache keeps its bytes, whatever a stage writes in a link's place."""
+    lab = small_lab(kind)
+    assert lab.run("dvc", "config", "--local", "cache.type", kind).returncode == 0
+    lab.repro()
+    before = lab.roots()
+    path = lab.root / "artifacts/execute/uniform.parquet"
+    assert path.is_symlink() if kind == "symlink" else path.stat().st_nlink > 1
+    for command in (["verify"], ["leaderboard"], ["execute", "uniform"], ["parse"]):
+        done = lab.run("flavourbench", *command)
+        assert done.returncode == 0, done.stdout + done.stderr
+    lab.edit("params.yaml", "label: U,", "label: Dice,")
+    assert lab.repro()[0] == "execute@uniform"
+    done = lab.run("flavourbench", "verify", "--quick")
+    assert "Nothing differs" in done.stdout, done.stdout + done.stderr
+    held = [p for p in (lab.root / ".dvc/cache/files/md5").rglob("*") if p.is_file()]
+    assert len(held) > len(before)
+    for file in held:
+        named = f"{file.parent.name}{file.stem}"
+        assert hashlib.md5(file.read_bytes()).hexdigest() == named, file
+
+
+def test_a_route_that_was_taken_out_is_named_and_not_missed(
+    small_lab: Callable[[str], Lab],
+) -> None:
+    lab = small_lab("gone")
+    lab.repro()
+    text = (lab.root / "params.yaml").read_text(encoding="utf-8")
+    head, _, tail = text.partition("  common:")
+    tail = tail.partition("\n")[2]
+    (lab.root / "params.yaml").write_text(head + tail, encoding="utf-8")
+    for name in ("common.parquet", "attempts/common.parquet"):
+        (lab.root / "artifacts/execute" / name).unlink()
+    lab.repro()
+    assert "execute@common" in (lab.root / "dvc.lock").read_text(encoding="utf-8")
+    done = lab.run("flavourbench", "verify", "--quick")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "execute@common" in done.stdout
+
+
+def test_editing_what_lies_below_all_stages_reruns_them(lab: Lab) -> None:
+    with (lab.root / "pipeline/files.py").open("a", encoding="utf-8") as file:
+        file.write("# no effect\n")
+    ran = lab.repro()
+    assert {name.partition("@")[0] for name in ran} == {*STAGES, "execute"}
 
 
 def test_a_label_runs_no_model_again(lab: Lab) -> None:

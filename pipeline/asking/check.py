@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pipeline.asking.adapter import Provider, Questions, Request
     from pipeline.asking.routes import BoundRoute
-    from pipeline.stages import Track
+    from pipeline.asking.track import Track
     from pipeline.workspace import Workspace
 
 __all__ = ["Check", "check_routes", "checks_view"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pipeline.asking.ledger import Ledger
     from pipeline.asking.routes import BoundRoute
     from pipeline.asking.tally import Watch
-    from pipeline.stages import Track
+    from pipeline.asking.track import Track
     from pipeline.workspace import Workspace
 
 __all__ = ["EVERYTHING", "Filled", "Wish", "fill_routes", "run_route"]

@@ -12,7 +12,7 @@ from schemas.execution import Response
 
 if TYPE_CHECKING:
     from pipeline.asking.routes import BoundRoute
-    from pipeline.stages import Track
+    from pipeline.asking.track import Track
     from pipeline.workspace import Workspace
 
 __all__ = ["StoredKeys", "routes_view", "stored_keys"]

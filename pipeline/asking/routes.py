@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pipeline.asking.adapter import Adapter, Questions
     from pipeline.asking.adapters import Maker
-    from pipeline.stages import Track
+    from pipeline.asking.track import Track
     from schemas.parameters import ExecutionRoute, Parameters
     from schemas.record import IdentityValue
 

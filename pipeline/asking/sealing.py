@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pipeline.asking.ledger import Ledger
     from pipeline.asking.routes import BoundRoute
-    from pipeline.stages import Track
+    from pipeline.asking.track import Track
     from pipeline.workspace import Workspace
 
 __all__ = ["attempts_path", "hydrate", "seal"]

@@ -287,7 +287,7 @@ def a_document_missing(run):
     (run.root / "artifacts/report/leaderboard.csv").unlink()
 
 
-@fault("score/scores.parquet", "at most 4,294,967,296 bytes", "claimed")
+@fault("score/scores.parquet", "bytes of data", "claimed")
 def five_gigabytes_claimed_by_a_tiny_file(run):
     set_claimed_bytes(path_of(run, "score", "scores"), 5 * 2**30)
 
