@@ -13,7 +13,7 @@ from pipeline.identity import digest, table_root
 from pipeline.tables import read_header
 from schemas import release, results, taskset, training
 from schemas.execution import Attempt, Response
-from schemas.parameters import PublishedRelease
+from schemas.parameters import FreezeParameters, PublishedRelease, RuleCore
 from schemas.record import Count, Digest, Record
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from schemas.parameters import Parameters
     from schemas.record import Row
 
-__all__ = ["RUN_KIND", "Place", "TableEntry", "attempts_place", "entry_digest", "places",
-           "run_digest", "stored_headers", "table_entries"]  # fmt: skip
+__all__ = ["RUN_KIND", "Place", "TableEntry", "attempts_place", "entry_digest", "input_names",
+           "places", "run_digest", "stored_headers", "table_entries"]  # fmt: skip
 
 RUN_KIND = "run-table"
 """Kind of the leaves of a run's identity."""
@@ -114,6 +114,42 @@ def places(parameters: Parameters) -> tuple[Place, ...]:
                 found += [Place(stage, slug, Response), attempts_place(slug)]
         found += [Place(stage, model.table, model) for model in models]
     return tuple(found)
+
+
+def input_names(parameters: Parameters, place: Place) -> frozenset[str]:
+    """Names of the tables that a table says it was made from: these, and no others."""
+    if place.answers:
+        return frozenset({"tasks"})
+    if place.model is Attempt:
+        return frozenset({place.name.replace("attempts/", "responses/", 1)})
+    return _made_from(parameters)[place.model]
+
+
+def _made_from(parameters: Parameters) -> dict[type[Row], frozenset[str]]:
+    compiled = isinstance(parameters.freeze, FreezeParameters)
+    planned = not isinstance(parameters.score.core, RuleCore)
+    tasks = frozenset({"tasks"})
+    answers = tasks | {f"responses/{slug}" for slug in parameters.routes}
+    cells = tasks | {"selections"}
+    scores = tasks | {"core", "scores"}
+    return {
+        **dict.fromkeys((*_RELEASE, *_PUBLISHED), frozenset()),
+        release.Release: frozenset({"ingredients", "directions"}),
+        taskset.Task: frozenset(
+            {"release", "ingredients", "directions"} if compiled else {"release", "published"}
+        ),
+        taskset.TaskSet: tasks | {"release"},
+        taskset.Diagnostic: tasks,
+        **dict.fromkeys((results.Selection, results.Answer), answers),
+        results.Usage: tasks | {f"attempts/{slug}" for slug in parameters.routes},
+        results.Score: cells,
+        results.CoreTask: cells | {"plan"} if planned else cells,
+        results.Coverage: cells | {"core"},
+        **dict.fromkeys(_STATISTICS, scores),
+        results.Inference: scores | {"taskset"},
+        **dict.fromkeys(_TRAIN, tasks | {"development"}),
+        training.DevelopmentTask: tasks | {"core"},
+    }
 
 
 def attempts_place(slug: str) -> Place:

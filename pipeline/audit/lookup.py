@@ -6,7 +6,6 @@ import itertools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.audit.card import PREFIX
 from pipeline.audit.layout import (
     RUN_KIND,
     entry_digest,
@@ -35,6 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Claim", "Hit", "RunProof", "claim", "find_hash", "find_row", "find_where", "read_row",
            "run_proof", "values_where"]  # fmt: skip
+
+PREFIX = 8
+"""Fewest characters of a digest that find a thing in one's own workspace."""
 
 _PART = 2**16
 _ROUTE, _TABLE, _RUN, _REQUEST = "route", "table", "run", "request"

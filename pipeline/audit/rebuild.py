@@ -11,6 +11,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pipeline.audit.evidence import Mark
 from pipeline.audit.layout import attempts_place, places
 from pipeline.errors import TableError
 from pipeline.files import parse_json
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
 
     from pipeline.audit.layout import Place
     from pipeline.execute.adapter import Adapter, Request
+    from pipeline.execute.routes import BoundRoute
     from pipeline.progress import Progress
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
 
-__all__ = ["STAGES", "Derived", "derive_answers", "derive_stage", "missing_source"]
+__all__ = ["STAGES", "Derived", "derive_answer", "derive_answers", "derive_stage",
+           "missing_source", "underivable"]  # fmt: skip
 
 STAGES = ("release", "freeze", "execute", "parse", "score", "statistics", "train")
 """The stages that write tables, in order."""
@@ -45,11 +48,14 @@ class Derived(NamedTuple):
     tables
         The tables that could be derived.
     kept
-        Why others could not, one line each.
+        What could not, and why, one line each.
+    mark
+        How the stage stands if the tables are equal: `ok` where nothing was kept.
     """
 
     tables: Mapping[Place, Table[Any]]
-    kept: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+    mark: Mark = Mark.OK
 
 
 def derive_stage(
@@ -75,10 +81,11 @@ def derive_stage(
         return _execute(workspace, stored)
     absent = missing_source(workspace) if stage == "release" else None
     if absent:
-        return Derived({}, (f"{absent} is not here, so the release was not read again",))
+        said = f"{absent} is not here, so the release was not read again"
+        return Derived({}, (said,), Mark.UNKNOWN)
     tables = {table.header.table: table for table in _build(workspace, stage, progress)}
     here = [place for place in places(workspace.parameters) if place.stage == stage]
-    return Derived({place: tables[place.name] for place in here}, ())
+    return Derived({place: tables[place.name] for place in here})
 
 
 def missing_source(workspace: Workspace) -> Path | None:
@@ -113,35 +120,71 @@ def _execute(workspace: Workspace, stored: Mapping[Place, Table[Any]]) -> Derive
     tables: dict[Place, Table[Any]] = {}
     kept: list[str] = []
     for place in (p for p in places(workspace.parameters) if p.answers):
-        route = workspace.parameters.routes[place.name]
-        if isinstance(route, ReplayRoute) and not (workspace.root / route.answers).is_file():
-            kept.append(f"{place.name}: {route.answers} is not here, sealed answers were taken")
-        elif isinstance(route, PolicyRoute | ReplayRoute):
-            tables[place] = derive_answers(workspace, place, stored.get(place))
-            tried = attempts_place(place.name)
-            tables[tried] = _attempts(tables[place], place, stored.get(tried))
-        else:
-            kept.append(f"{place.name}: answers cost money, sealed ones were taken as they are")
-    return Derived(tables, tuple(kept))
+        why = underivable(workspace, place.name)
+        if why:
+            kept.append(f"{place.name}: {why}")
+            continue
+        table = derive_answers(workspace, place, stored.get(place))
+        tried = attempts_place(place.name)
+        tables |= {place: table, tried: _attempts(table, place, stored.get(tried))}
+        today = workspace.read("freeze", Task).header.rows
+        older = (table.header.rows - today, tables[tried].header.rows)
+        if any(older):
+            kept.append(f"{place.name}: {older[0]} earlier answers, {older[1]} earlier attempts")
+    return Derived(tables, tuple(kept), Mark.SEALED if kept else Mark.OK)
+
+
+def underivable(workspace: Workspace, slug: str) -> str:
+    """Why a route's answers cannot be derived again and are taken as sealed; empty if they can."""
+    route = workspace.parameters.routes[slug]
+    if isinstance(route, ReplayRoute) and not (workspace.root / route.answers).is_file():
+        return f"{route.answers} is not here"
+    return "" if isinstance(route, PolicyRoute | ReplayRoute) else "its answers cost money"
 
 
 def derive_answers(workspace: Workspace, place: Place, stored: Table[Any] | None) -> Table[Any]:
     """A route's table: the answers of today's tasks derived, those of earlier tasks as sealed."""
-    from pipeline.execute.routes import bind_route, find_route
-    from pipeline.execute.runner import make_requests
+    from pipeline.execute.routes import find_route
 
     tasks = workspace.read("freeze", Task)
-    rows, digests = tasks.rows(), tasks.digests
+    by_digest = dict(zip(tasks.digests, tasks.rows(), strict=True))
     bound = find_route(workspace.parameters.routes, place.name)
-    adapter = bind_route(bound, dict(zip(digests, rows, strict=True)), workspace.root)
-    requests = make_requests(rows, digests, bound.digest)
-    answers = asyncio.run(_ask_all(adapter, requests))
-    earlier = _earlier(stored, digests, bound.digest)
+    answers = _answers(workspace, bound, by_digest, by_digest)
+    earlier = _earlier(stored, tasks.digests, bound.digest)
     about = _documents(stored, bound.document) | {
         "route": bound.document,
         "slug": owner_document(bound.slug),
     }
     return make_table(Response, [*answers, *earlier], {"tasks": tasks.root}, about)
+
+
+def derive_answer(workspace: Workspace, slug: str, task_id: str) -> Response:
+    """A route's answer to one of today's tasks, derived again.
+
+    Raises
+    ------
+    FlavourbenchError
+        The tasks or the replayed file are missing or damaged.
+    """
+    from pipeline.execute.routes import find_route
+
+    tasks = workspace.read("freeze", Task)
+    by_digest = dict(zip(tasks.digests, tasks.rows(), strict=True))
+    asked = {value: task for value, task in by_digest.items() if task.task_id == task_id}
+    bound = find_route(workspace.parameters.routes, slug)
+    return _answers(workspace, bound, by_digest, asked)[0]
+
+
+def _answers(
+    workspace: Workspace, bound: BoundRoute, tasks: Mapping[str, Task], asked: Mapping[str, Task]
+) -> list[Response]:
+    """Answers to some of the frozen tasks, all by digest (hex)."""
+    from pipeline.execute.routes import bind_route
+    from pipeline.execute.runner import make_requests
+
+    adapter = bind_route(bound, tasks, workspace.root)
+    requests = make_requests([*asked.values()], [*asked], bound.digest)
+    return asyncio.run(_ask_all(adapter, requests))
 
 
 async def _ask_all(adapter: Adapter, requests: list[Request]) -> list[Response]:

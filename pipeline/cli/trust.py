@@ -60,8 +60,9 @@ def verify(
         bool, typer.Option("--quick", help="Hash only; derive nothing again.")
     ] = False,
     expect: Annotated[
-        str, typer.Option(help="A run's card, or its hash, that the tables have to give.")
-    ] = "",
+        str | None,
+        typer.Option(help="A run's card, or its whole hash, that the tables have to give."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check every row, root and link, then derive every stage again; exit 1 if anything differs."""

@@ -112,35 +112,6 @@ def test_the_exit_code_tells(run, spoilt, code):
     assert bool(sum(len(step["differences"]) for step in document["steps"])) is spoilt
 
 
-def test_a_card_is_the_state_that_verify_expects(run, tmp_path):
-    card = make_card(run)
-    paths = write_card(card, tmp_path)
-    for expected in (str(paths[0]), card.run, card.run[:8]):
-        assert tell(verify(run, quick=True, expect=expected)) == []
-    FAULTS["a_score_changed_by_one_basis_point"][0](run)
-    found = tell(verify(run, quick=True, expect=str(paths[0])))
-    assert any("the run's hash" in line for line in found)
-    assert any(line.startswith("artifacts/score/scores.parquet: expected root") for line in found)
-
-
-def test_a_card_that_was_changed_is_refused(run, tmp_path):
-    path, _ = write_card(make_card(run), tmp_path)
-    document = json.loads(path.read_text("utf-8"))
-    document["tables"][0]["rows"] += 1
-    path.write_text(json.dumps(document), "utf-8")
-    with pytest.raises(UsageError, match="The card was changed"):
-        verify(run, quick=True, expect=str(path))
-
-
-@pytest.mark.parametrize("text", ["1234567", "no-such-file", "zzzzzzzzzz", ""])
-def test_what_is_neither_card_nor_hash_is_refused(run, text):
-    if text:
-        with pytest.raises(UsageError, match="8 or more characters"):
-            verify(run, quick=True, expect=text)
-    else:
-        assert tell(verify(run, quick=True)) == []
-
-
 def test_a_card_names_everything_by_digest(sound_run, tmp_path):
     card = make_card(sound_run)
     assert {"release/ingredients", "score/scores", "execute/dice"} <= {t.path for t in card.tables}
