@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.audit.evidence import Mark
@@ -51,11 +52,14 @@ class Derived(NamedTuple):
         What could not, and why, one line each.
     mark
         How the stage stands if the tables are equal: `ok` where nothing was kept.
+    sealed
+        Tables taken as sealed, less what even so cannot be in them.
     """
 
     tables: Mapping[Place, Table[Any]]
     kept: tuple[str, ...] = ()
     mark: Mark = Mark.OK
+    sealed: Mapping[Place, Table[Any]] = MappingProxyType({})
 
 
 def derive_stage(
@@ -118,11 +122,13 @@ def _build(workspace: Workspace, stage: str, progress: Progress) -> tuple[Table[
 def _execute(workspace: Workspace, stored: Mapping[Place, Table[Any]]) -> Derived:
     """Answers of routes that cost nothing, and the reasons why others stand for themselves."""
     tables: dict[Place, Table[Any]] = {}
+    sealed: dict[Place, Table[Any]] = {}
     kept: list[str] = []
     for place in (p for p in places(workspace.parameters) if p.answers):
         why = underivable(workspace, place.name)
         if why:
-            kept.append(f"{place.name}: {why}")
+            kept.append(f"{place.name}: {why}, taken as sealed")
+            sealed |= _sealed(workspace, place, stored)
             continue
         table = derive_answers(workspace, place, stored.get(place))
         tried = attempts_place(place.name)
@@ -130,8 +136,9 @@ def _execute(workspace: Workspace, stored: Mapping[Place, Table[Any]]) -> Derive
         today = workspace.read("freeze", Task).header.rows
         older = (table.header.rows - today, tables[tried].header.rows)
         if any(older):
-            kept.append(f"{place.name}: {older[0]} earlier answers, {older[1]} earlier attempts")
-    return Derived(tables, tuple(kept), Mark.SEALED if kept else Mark.OK)
+            told = f"{older[0]} earlier answers and {older[1]} earlier attempts"
+            kept.append(f"{place.name}: {told} taken as sealed")
+    return Derived(tables, tuple(kept), Mark.SEALED if kept else Mark.OK, sealed)
 
 
 def underivable(workspace: Workspace, slug: str) -> str:
@@ -201,6 +208,22 @@ def _attempts(answers: Table[Any], place: Place, stored: Table[Any] | None) -> T
     return make_table(Attempt, earlier, {place.input_name: answers.root})
 
 
+def _sealed(
+    workspace: Workspace, place: Place, stored: Mapping[Place, Table[Any]]
+) -> dict[Place, Table[Any]]:
+    """A route's tables as sealed: every answer under its own key, made from the tables below."""
+    if place not in stored:
+        return {}
+    tasks, answers = workspace.read("freeze", Task), stored[place]
+    rows = [row for row in answers.rows() if _under_its_key(row)]
+    table = make_table(Response, rows, {"tasks": tasks.root}, answers.header.about)
+    tried = attempts_place(place.name)
+    found: dict[Place, Table[Any]] = {place: table}
+    if tried in stored:
+        found[tried] = make_table(Attempt, stored[tried].rows(), {place.input_name: table.root})
+    return found
+
+
 def _documents(stored: Table[Any] | None, today: str) -> dict[str, str]:
     """Documents of the route's earlier identities, each under its own digest."""
     found = {}
@@ -219,12 +242,16 @@ def _earlier(stored: Table[Any] | None, digests: list[str], route_digest: str) -
     They are taken only where their request key is that of their task and route: a row that was
     put there by hand is no earlier answer.
     """
-    from pipeline.execute.adapter import request_digest
-
     today = set(digests)
     return [
         row
         for row in (stored.rows() if stored else [])
         if (row.task_digest not in today or row.route_digest != route_digest)
-        and row.request_digest == request_digest(row.task_digest, row.route_digest, row.repeat)
+        and _under_its_key(row)
     ]
+
+
+def _under_its_key(row: Response) -> bool:
+    from pipeline.execute.adapter import request_digest
+
+    return row.request_digest == request_digest(row.task_digest, row.route_digest, row.repeat)

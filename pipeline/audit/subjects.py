@@ -13,10 +13,11 @@ from pipeline.audit.cell import (
     release_step,
     task_steps,
 )
+from pipeline.audit.chain import about_differences, input_differences
 from pipeline.audit.evidence import Audit, AuditStep, attempt, checked, proof_line
-from pipeline.audit.layout import places, run_digest, stored_headers, table_entries
+from pipeline.audit.layout import run_digest, stored_headers, table_entries
 from pipeline.audit.lookup import claim, find_hash, find_row, read_row, run_proof, values_where
-from pipeline.audit.verifier import NotAProofError, ProofFailedError, check_file
+from pipeline.audit.verifier import NotAHashError, NotAProofError, ProofFailedError, check_file
 from pipeline.errors import ProofError, TableError, UsageError
 from pipeline.tables import read_header, read_table
 
@@ -56,18 +57,23 @@ def audit_named(workspace: Workspace, name: str, route: str, task: str) -> Audit
     )  # fmt: skip
 
 
-def check_proof(path: Path, run: str) -> Proved:
+def check_proof(path: Path, run: str | None) -> Proved:
     """Check a proof by the stand-alone verifier.
 
     Raises
     ------
     UsageError
-        The file is no proof.
+        The file is no proof, or the run's hash is not whole.
     ProofError
         It is one, and does not hold.
     """
     try:
         return check_file(path, run)
+    except NotAHashError as problem:
+        raise UsageError(
+            "a run's whole hash of 64 hexadecimal characters", f"{len(run or '')} characters",
+            "--run", str(problem),
+        ) from problem  # fmt: skip
     except NotAProofError as problem:
         raise UsageError("a proof", str(problem), str(path), "Ask for it again.") from problem
     except ProofFailedError as problem:
@@ -239,15 +245,18 @@ def _table(workspace: Workspace, hit: Hit) -> AuditStep:
     if place is None:
         raise TableError("a table", "none", "artifacts", "Run `dvc pull`.")
     table = read_table(place.path(workspace), place.model)
-    known = {one.input_name: one for one in places(workspace.parameters)}
-    lines = [f"{place.file()}: {table.header.rows} rows, all hashed again"]
-    holds = True
-    for name, root in table.header.inputs.items():
-        source = read_header(known[name].path(workspace)).root if name in known else ""
-        holds &= source == root
-        lines.append(f"made from {name} {root[:16]}… {'' if source == root else 'which differs'}")
-    proof = run_proof(table_entries(stored_headers(workspace)), place)
-    return checked("table", holds, *lines, f"belongs to run {proof.run}")
+    headers = stored_headers(workspace)
+    wrong = [
+        *input_differences(workspace.parameters, headers, place),
+        *about_differences(workspace.parameters, place, table.header),
+    ]
+    lines = [
+        f"{place.file()}: {table.header.rows} rows, all hashed again",
+        *(f"made from {name} {root[:16]}…" for name, root in table.header.inputs.items()),
+        *map(str, wrong),
+    ]
+    proof = run_proof(table_entries(headers), place)
+    return checked("table", not wrong, *lines, f"belongs to run {proof.run}")
 
 
 def _run(workspace: Workspace) -> AuditStep:

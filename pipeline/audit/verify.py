@@ -247,8 +247,8 @@ def _stages(
                 Difference(f"stage {stage}, derived again: {said}", "a result", problem.found)
             )
         for place in here:
-            if place in result.tables:
-                table = result.tables[place]
+            table = result.tables.get(place, result.sealed.get(place))
+            if table is not None:
                 held = held.holding(place.path(workspace), table)
                 if place in stored:
                     found += _guarded(

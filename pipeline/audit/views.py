@@ -81,9 +81,15 @@ def _reservations(steps: Sequence[Step] | Sequence[AuditStep]) -> list[str]:
 
 def proved_view(proved: Proved) -> View:
     """The checks of a proof that holds."""
-    rows = tuple((str(n), "ok", line) for n, line in enumerate(proved.lines, start=1))
-    grid = Grid("", ("", "", "check"), rows, frozenset({0}))
-    document = {"ok": True, "run": proved.run, "checks": list(proved.lines)}
+    rows = [(str(n), "ok", line) for n, line in enumerate(proved.lines, start=1)]
+    rows += [("", "not claimed", line) for line in proved.unclaimed]
+    grid = Grid("", ("", "", "check"), tuple(rows), frozenset({0}))
+    document = {
+        "ok": True,
+        "run": proved.run,
+        "checks": list(proved.lines),
+        "not_claimed": list(proved.unclaimed),
+    }
     return View("Proof", (grid,), (f"The proof holds. Run {proved.run}",), document)
 
 

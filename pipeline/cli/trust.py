@@ -43,7 +43,9 @@ def audit(
 @commands.command("verify-proof", rich_help_panel=PANEL)
 def verify_proof(
     file: Annotated[Path, typer.Argument(help="A proof that `audit --proof` wrote.")],
-    run: Annotated[str, typer.Option(help="Hash that the run is known by.")] = "",
+    run: Annotated[
+        str | None, typer.Option(help="Whole hash that the run is known by.", show_default=False)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a proof with nothing else at hand; `pipeline/audit/verifier.py` does it on its own."""

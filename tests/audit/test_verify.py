@@ -9,11 +9,16 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline.audit.card import make_card, write_card
+from pipeline.audit.foreign import report_names
+from pipeline.audit.layout import input_names, stored_headers
 from pipeline.audit.verify import verify
 from pipeline.cli import app
 from pipeline.errors import UsageError
-from tests.audit.faults import FAULTS, flip
-from tests.mini import mini_workspace
+from pipeline.tables import read_header
+from schemas.parameters import Parameters
+from tests.audit.conftest import careless
+from tests.audit.faults import FAULTS, flip, reheader
+from tests.mini import mini_parameters, mini_workspace
 
 HASHED = {
     "a_byte_flipped_with_size_and_time_kept",
@@ -23,6 +28,15 @@ HASHED = {
     "an_input_root_that_lies",
     "a_table_from_another_run",
     "five_gigabytes_claimed_by_a_tiny_file",
+    "an_input_left_out",
+    "an_input_that_is_no_table",
+    "an_input_that_it_was_not_made_from",
+    "a_document_that_no_table_has",
+    "answers_that_say_they_are_of_another_route",
+    "an_earlier_route_under_another_digest",
+    "a_pipe_among_the_tables",
+    "a_link_in_the_report",
+    *(name for name in FAULTS if name.startswith("a_foreign_")),
 }
 
 
@@ -54,6 +68,50 @@ def test_a_spoilt_run_is_named_to_the_row(name, run):
 def test_hashing_alone_sees_what_was_not_hashed_again(name, run):
     FAULTS[name][0](run)
     assert tell(verify(run, quick=True)) != []
+
+
+def places_with_inputs():
+    from pipeline.audit.layout import places
+
+    parameters = mini_parameters()
+    careless(parameters)
+    found = places(Parameters.model_validate_json(json.dumps(parameters)))
+    return [place.word for place in found]
+
+
+@pytest.mark.parametrize("word", places_with_inputs())
+def test_hashing_alone_sees_emptied_inputs_of_any_table(word, run):
+    path = run.root / "artifacts" / f"{word}.parquet"
+    names = sorted(read_header(path).inputs)
+    reheader(path, lambda header: header.update(inputs={}))
+    found = tell(verify(run, quick=True))
+    assert len(found) == len(names)
+    for name, line in zip(names, found, strict=True):
+        assert line.startswith(f"artifacts/{word}.parquet, header, inputs {name}: expected ")
+        assert line.endswith("found no such input")
+
+
+def test_every_table_names_the_inputs_that_it_must(sound_run):
+    for place, header in stored_headers(sound_run).items():
+        assert header.inputs.keys() == input_names(sound_run.parameters, place), place.word
+
+
+def test_the_report_writes_files_that_it_names_and_no_others(sound_run):
+    from pipeline.report.stage import build
+
+    assert {document.name for document in build(sound_run)} == report_names(sound_run)
+
+
+def test_a_step_has_one_state_and_says_what_was_not_checked(run):
+    done = CliRunner().invoke(app, ["verify", "--quick", "-w", str(run.root)])
+    shown = [line for line in done.stdout.splitlines() if "dvc.lock" in line]
+    assert "not checked" in shown[0]
+    assert " ok " not in shown[0]
+    assert shown[-1] == "Not checked: files as dvc.lock lists them."
+    document = json.loads(
+        CliRunner().invoke(app, ["verify", "--quick", "--json", "-w", str(run.root)]).stdout
+    )
+    assert [step["mark"] for step in document["steps"]] == ["ok", "ok", "not checked"]
 
 
 def test_a_byte_that_no_reader_sees_is_found_by_the_lock(run):
