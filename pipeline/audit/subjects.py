@@ -14,7 +14,7 @@ from pipeline.audit.cell import (
     task_steps,
 )
 from pipeline.audit.chain import about_differences, input_differences
-from pipeline.audit.evidence import Audit, AuditStep, attempt, checked, proof_line
+from pipeline.audit.evidence import Audit, AuditStep, Mark, attempt, checked, proof_line
 from pipeline.audit.layout import run_digest, stored_headers, table_entries
 from pipeline.audit.lookup import claim, find_hash, find_row, read_row, run_proof, values_where
 from pipeline.audit.verifier import NotAHashError, NotAProofError, ProofFailedError, check_file
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pipeline.audit.lookup import Claim, Hit
     from pipeline.audit.verifier import Proved
     from pipeline.workspace import Workspace
+    from schemas.execution import Response
 
 __all__ = ["audit_hash", "audit_named", "check_proof"]
 
@@ -96,7 +97,8 @@ def audit_hash(workspace: Workspace, text: str) -> Audit:
     if hit.kind in _CELL_KINDS and hit.place is not None and hit.row is not None:
         row = read_row(workspace, hit.place, hit.row)
         slug = hit.place.name if hit.place.answers else row.slug
-        return audit_cell(workspace, slug, row.task_id)
+        if not hit.place.answers or _of_today(workspace, slug, row):
+            return audit_cell(workspace, slug, row.task_id)
     entries = table_entries(stored_headers(workspace))
     found = (
         claim(workspace, hit.place, hit.row)
@@ -119,6 +121,8 @@ def _steps(workspace: Workspace, hit: Hit, found: Claim | None) -> list[AuditSte
         return [attempt(hit.kind, plain[hit.kind])]
     special: dict[str, list[Callable[[], AuditStep]]] = {
         "task": [lambda: _answers(workspace, found)],
+        "response": [lambda: _earlier(found)],
+        "request": [lambda: _earlier(found)],
         "release": [lambda: release_step(workspace)],
         "ingredient": [lambda: _uses(workspace, found)],
         "taskset": [lambda: _taskset(workspace, found)],
@@ -128,6 +132,22 @@ def _steps(workspace: Workspace, hit: Hit, found: Claim | None) -> list[AuditSte
     steps = task_steps(workspace, found) if hit.kind == "task" else [_fields(found)]
     steps += [attempt(hit.kind, step) for step in special.get(hit.kind, [])]
     return [*steps, attempt("proof", lambda: _proof(workspace, found))]
+
+
+def _of_today(workspace: Workspace, slug: str, response: Response) -> bool:
+    """Whether a response is a cell's of today's tasks and route; sealed tables keep all others."""
+    from pipeline.execute.adapter import request_digest
+
+    index = find_row(workspace, SELECTIONS, slug=slug, task_id=response.task_id)
+    if index is None:
+        return False
+    cell = read_row(workspace, SELECTIONS, index)
+    return response.request_digest == request_digest(cell.task_digest, cell.route_digest, 0)
+
+
+def _earlier(found: Claim) -> AuditStep:
+    lines = (f"an earlier answer of {found.place.name}, of no cell of this run: taken as sealed",)
+    return AuditStep("raw answer", Mark.SEALED, lines)
 
 
 def _fields(found: Claim) -> AuditStep:

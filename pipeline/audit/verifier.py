@@ -149,9 +149,7 @@ def _unclaimed(rows: dict[str, _Row], raw: dict[str, Any], run: str | None) -> l
     if "task" in rows:
         found.append("that the map follows from the release: `flavourbench audit` derives it again")
     if "standing" in rows:
-        found.append(
-            "that the standing follows from all cells: `flavourbench verify` draws it again"
-        )
+        found.append("that the standing follows from all cells: `flavourbench verify` derives it")
     return found
 
 

@@ -294,6 +294,22 @@ def test_a_sealed_answer_under_a_key_that_is_not_its_own_is_named(run):
     assert any("execute/told.parquet, request_digest ffff" in line for line in found)
 
 
+def test_an_earlier_answer_is_no_cell_of_this_run_and_taken_as_sealed(run):
+    earlier = run.read_named("execute", "dice", Response).digests[0]
+    parameters = json.loads((run.root / "params.yaml").read_text("utf-8"))
+    parameters["routes"]["dice"]["seed"] = 4
+    (run.root / "params.yaml").write_text(json.dumps(parameters), "utf-8")
+    run = open_workspace(run.root)
+    run_stages(run, "execute", "parse", "score", "statistics", "train", "report")
+    audit = audit_hash(run, earlier)
+    assert audit.subject == f"response {earlier}"
+    assert marks(audit) == {"row": Mark.OK, "raw answer": Mark.SEALED, "proof": Mark.OK}
+    step = next(step for step in verify(run).steps if step.title == "stage execute")
+    assert (step.mark, step.differences) == (Mark.SEALED, ())
+    tasks = run.read("freeze", Task).header.rows
+    assert f"dice: {tasks} earlier answers and 0 earlier attempts taken as sealed" in step.evidence
+
+
 KEYED = ["freeze/tasks", "execute/dice", "parse/selections", "score/scores", "score/core",
          "statistics/leaderboard"]  # fmt: skip
 
