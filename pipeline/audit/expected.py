@@ -33,6 +33,8 @@ _RUN = re.compile(r"^- Run ([0-9a-f]{64})$", re.MULTILINE)
 _VERSIONS = re.compile(r"^- python .+$", re.MULTILINE)
 _WHOLE = 64
 _NOTHING = "no such field"
+_PAGE = ".md"
+_SEALS = "`flavourbench seal` writes a card and prints the hash."
 
 
 class Pair(NamedTuple):
@@ -43,7 +45,7 @@ class Pair(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What a person expects: a run's whole hash, or a card with the page beside it."""
+    """What a person expects: a run's whole hash, a card with the page beside it, or a page."""
 
     run: str
     card: Card | None
@@ -51,22 +53,27 @@ class Expected(NamedTuple):
 
 
 def read_expected(text: str) -> Expected:
-    """What a person expects: a run's whole hash, or a card's file.
+    """What a person expects: a run's whole hash, a card's file, or that of its page.
 
     A text of the hash's shape is a hash, whatever files there are.
 
     Raises
     ------
     UsageError
-        It is neither.
+        It is none of these.
     """
     path = Path(text)
     if re.fullmatch(rf"[0-9a-f]{{{_WHOLE}}}", text.lower()):
         return Expected(text.lower(), None, Pair(None, None))
+    if path.suffix == _PAGE and _is_file(path):
+        named = _RUN.search(_text(path))
+        if named is None:
+            raise UsageError("a card's page", "no run in it", text, _SEALS)
+        return Expected(named[1], None, Pair(None, path))
     if text and _is_file(path):
         card = read_card(path)
         return Expected(card.run, card, _pair(path))
-    found, remedy = repr(text), "`flavourbench seal` writes a card and prints the hash."
+    found, remedy = repr(text), _SEALS
     if re.fullmatch(r"[0-9a-f]+", text.lower()):
         found = f"{len(text)} characters"
         remedy = "The start of a hash proves nothing: another run that starts alike is soon made."
@@ -95,7 +102,9 @@ def check_expected(
             *_page(workspace, expected.pair.page),
         ]
     actual = run_digest(entries)
-    return [] if actual == expected.run else [Difference("the run's hash", expected.run, actual)]
+    if actual != expected.run:
+        return [Difference("the run's hash", expected.run, actual)]
+    return _page(workspace, expected.pair.page)
 
 
 def check_pair(
@@ -131,7 +140,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _pair(card: Path) -> Pair:
-    page = card.with_suffix(".md")
+    page = card.with_suffix(_PAGE)
     found = [path if path.exists() or path.is_symlink() else None for path in (card, page)]
     return Pair(*found)
 
@@ -204,7 +213,7 @@ def _page(workspace: Workspace, page: Path | None) -> list[Difference]:
         text = _text(page)
         derived = card_markdown(make_card(workspace))
     except FlavourbenchError as problem:
-        return [Difference(f"{name}: {problem.where}", problem.expected, problem.found)]
+        return [Difference(problem.where, problem.expected, problem.found)]
     ours, theirs = _VERSIONS.search(derived), _VERSIONS.search(text)
     if ours and theirs and _names(ours[0]) == _names(theirs[0]):
         derived = derived.replace(ours[0], theirs[0])

@@ -158,6 +158,20 @@ def test_a_page_may_have_other_versions_and_nothing_else_in_their_line(sound_run
         assert tell(sound_run, write(tmp_path, document, forged)) != []
 
 
+def test_a_page_alone_can_be_expected(sound_run, sealed, tmp_path):
+    path = tmp_path / "said.md"
+    path.write_text(sealed[1], "utf-8")
+    assert tell(sound_run, path) == []
+    path.write_text(sealed[1].replace("Dice", "Loaded dice"), "utf-8")
+    assert any("said.md, line" in line for line in tell(sound_run, path))
+    run = sealed[0]["run"]
+    path.write_text(sealed[1].replace(run, changed(run)), "utf-8")
+    assert any("run" in line for line in tell(sound_run, path))
+    path.write_text("# Run card\n", "utf-8")
+    with pytest.raises(UsageError, match="no run in it"):
+        tell(sound_run, path)
+
+
 @pytest.mark.parametrize("folder", ["", "artifacts"])
 @pytest.mark.parametrize("alone", [True, False])
 def test_a_card_that_lies_in_the_workspace_is_checked_unasked(run, folder, alone):
