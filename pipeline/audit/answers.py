@@ -8,6 +8,7 @@ from pipeline.audit.evidence import AuditStep, Mark
 from pipeline.audit.layout import attempts_place
 from pipeline.audit.lookup import values_where
 from pipeline.audit.rebuild import derive_answer, underivable
+from pipeline.execute.adapter import request_digest
 from pipeline.identity import digest_bytes, row_digest
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ __all__ = ["answer_step"]
 
 _TITLE = "raw answer"
 _SHOWN = 300
+_GONE = "attempts: their table is not here; run `dvc pull`"
+_NONE = "attempts: none on record"
 
 
 def answer_step(workspace: Workspace, cell: Selection, response: Claim | None) -> AuditStep:
@@ -47,9 +50,11 @@ def answer_step(workspace: Workspace, cell: Selection, response: Claim | None) -
         holds &= derived == sealed
         equal = "equal" if derived == sealed else f"which gives response {derived}"
         said = f"asked its route again, {equal}"
+    tried = _attempts(workspace, cell)
+    holds &= bool(why) or tried in (_GONE, _NONE)
     mark = (Mark.SEALED if why else Mark.OK) if holds else Mark.DIFFERS
     if response is None:
-        return AuditStep(_TITLE, mark, ("nothing came back: the cell is missing", said))
+        return AuditStep(_TITLE, mark, ("nothing came back: the cell is missing", said, tried))
     row = response.row
     text = row.raw.decode("utf-8", "backslashreplace")
     bytes_digest = digest_bytes("bytes", row.raw)[:16]
@@ -60,21 +65,22 @@ def answer_step(workspace: Workspace, cell: Selection, response: Claim | None) -
         f"response {response.digest}",
         about,
         said,
-        _attempts(workspace, cell.slug, row.request_digest),
+        tried,
         *(f"| {line}" for line in text[:_SHOWN].splitlines() if line),
     )
     return AuditStep(_TITLE, mark, lines)
 
 
-def _attempts(workspace: Workspace, slug: str, request: str) -> str:
+def _attempts(workspace: Workspace, cell: Selection) -> str:
     """What the attempts on record say: how many, how they ended, what they cost."""
-    place = attempts_place(slug)
+    place = attempts_place(cell.slug)
     if not place.path(workspace).is_file():
-        return "attempts: their table is not here; run `dvc pull`"
+        return _GONE
+    request = request_digest(cell.task_digest, cell.route_digest, 0)
     columns = ("number", "outcome", "cost_micros")
     rows = values_where(workspace, place, columns, request_digest=request)
     if not rows:
-        return "attempts: none on record, its route asks no endpoint"
+        return _NONE
     ended = ", ".join(str(row[1]) for row in rows)
     costs = [row[2] for row in rows]
     cost = "unknown" if None in costs else f"{sum(costs)} millionths of a US dollar"

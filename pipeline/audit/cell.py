@@ -332,8 +332,9 @@ def family_means(workspace: Workspace, slug: str) -> dict[str, tuple[int, Fracti
 
 
 def _standing(cell: _Cell) -> AuditStep:
+    route = cell.workspace.parameters.routes[cell.slug]
     if cell.standing is None:
-        if not STANDINGS.path(cell.workspace).exists():
+        if route.ranked or not STANDINGS.path(cell.workspace).exists():
             return _gone("standing", cell.workspace, STANDINGS)
         return checked("standing", True, "an unranked reference: no standing")
     row = cell.standing.row
@@ -341,11 +342,13 @@ def _standing(cell: _Cell) -> AuditStep:
     above = sum(other > row.score_microbps for (other,) in scores)
     ties = sum(other == row.score_microbps for (other,) in scores)
     holds = above < row.rank <= above + ties and row.route_digest == cell.selection.row.route_digest
+    holds &= route.ranked and row.label == route.label
     band = f"{row.band_low_microbps / 1e8:.1f} - {row.band_high_microbps / 1e8:.1f}"
     return checked(
         "standing", holds, f"standing {cell.standing.digest}",
         f"{row.label}: rank {row.rank} of {len(scores)}, group {row.group}, "
         f"score {row.score_microbps / 1e8:.1f}, 95% band {band}",
+        "band and group: `flavourbench verify` draws them again",
     )  # fmt: skip
 
 

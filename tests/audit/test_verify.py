@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline.audit.card import make_card, write_card
+from pipeline.audit.cell import audit_cell
 from pipeline.audit.foreign import report_names
 from pipeline.audit.layout import input_names, stored_headers
 from pipeline.audit.verify import verify
@@ -16,8 +17,10 @@ from pipeline.cli import app
 from pipeline.errors import UsageError
 from pipeline.tables import read_header
 from schemas.parameters import Parameters
+from schemas.results import Selection
 from tests.audit.conftest import careless
 from tests.audit.faults import FAULTS, flip, reheader
+from tests.exchange.small import import_small, with_results
 from tests.mini import mini_parameters, mini_workspace
 
 HASHED = {
@@ -94,6 +97,17 @@ def test_hashing_alone_sees_emptied_inputs_of_any_table(word, run):
 def test_every_table_names_the_inputs_that_it_must(sound_run):
     for place, header in stored_headers(sound_run).items():
         assert header.inputs.keys() == input_names(sound_run.parameters, place), place.word
+
+
+def test_a_published_run_passes_every_step_and_names_its_inputs(tmp_path):
+    published = import_small(tmp_path / "run", with_results(tmp_path / "published"))
+    for place, header in stored_headers(published).items():
+        assert header.inputs.keys() == input_names(published.parameters, place), place.word
+    result = verify(published)
+    assert tell(result) == []
+    assert {step.mark.value for step in result.steps} == {"ok", "not checked"}
+    task = published.read("parse", Selection).rows()[0]
+    assert not audit_cell(published, task.slug, task.task_id).differs
 
 
 def test_the_report_writes_files_that_it_names_and_no_others(sound_run):
