@@ -19,6 +19,9 @@ from pipeline.audit.verifier import check_file
 from pipeline.audit.verify import verify
 from pipeline.cli import app
 from pipeline.errors import TableError, UsageError
+from pipeline.execute.adapter import Reply, response_of
+from pipeline.execute.routes import find_route
+from pipeline.execute.runner import make_requests
 from pipeline.identity import table_root
 from pipeline.tables import Table, make_table, read_header, read_table, write_table
 from pipeline.workspace import open_workspace
@@ -272,6 +275,7 @@ def test_what_cannot_be_derived_is_taken_as_sealed_everywhere(run, tmp_path):
     step = next(step for step in verify(run).steps if step.title == "stage execute")
     assert (step.mark, step.differences) == (Mark.SEALED, ())
     assert "told: told.jsonl is not here, taken as sealed" in step.evidence
+    run_stages(run, "report")
     folder = ["-w", str(run.root)]
     for arguments in (["audit", "--route", "told", "--task", task], ["verify"]):
         shown = CliRunner().invoke(app, [*arguments, *folder])
@@ -279,6 +283,45 @@ def test_what_cannot_be_derived_is_taken_as_sealed_everywhere(run, tmp_path):
         assert "Taken as sealed: " in shown.stdout
     write_proof(audit, tmp_path / "proof.json")
     assert any("taken as sealed" in line for line in check_file(tmp_path / "proof.json").unclaimed)
+
+
+def with_paid(run):
+    """The run with one more route, whose answers cost money; they are sealed as `execute` does."""
+    route = {
+        "adapter": "openai", "base_url": "http://localhost:9/v1", "model": "m", "label": "Paid",
+        "ranked": False, "sampling": {"max_tokens": 9},
+        "price": {"prompt_usd_per_mtok": 1, "completion_usd_per_mtok": 1},
+    }  # fmt: skip
+    parameters = json.loads((run.root / "params.yaml").read_text("utf-8"))
+    parameters["routes"]["paid"] = route
+    (run.root / "params.yaml").write_text(json.dumps(parameters), "utf-8")
+    run = open_workspace(run.root)
+    bound, tasks = find_route(run.parameters.routes, "paid"), run.read("freeze", Task)
+    body = {"choices": [{"message": {"content": "FINAL_SELECTION: A, C, F"}}]}
+    reply = Reply(Outcome.OK, "chat", json.dumps(body).encode())
+    requests = make_requests(tasks.rows(), tasks.digests, bound.digest)
+    rows = [response_of(request, reply) for request in requests]
+    about = {"route": bound.document, "slug": '"paid"'}
+    answers = make_table(Response, rows, {"tasks": tasks.root}, about)
+    write_table(run.artifact("execute", "paid"), answers)
+    attempts = make_table(Attempt, [], {"responses/paid": answers.root})
+    write_table(run.artifact("execute", "attempts/paid"), attempts)
+    run_stages(run, "parse", "score", "statistics", "train")
+    return run
+
+
+def test_paid_answers_are_taken_as_sealed_and_all_else_is_derived(run):
+    run = with_paid(run)
+    task = cells(run, slug="paid", selection="ACF")[0].task_id
+    audit = audit_cell(run, "paid", task)
+    assert {title: mark for title, mark in marks(audit).items() if mark is not Mark.OK} == {
+        "raw answer": Mark.SEALED
+    }
+    assert "taken as sealed: its answers cost money" in evidence(audit, "raw answer")
+    steps = {step.title: step for step in verify(run).steps}
+    assert steps["stage execute"].mark is Mark.SEALED
+    assert steps["stage execute"].differences == steps["stage parse"].differences == ()
+    assert "paid: its answers cost money, taken as sealed" in steps["stage execute"].evidence
 
 
 def test_a_sealed_answer_under_a_key_that_is_not_its_own_is_named(run):
