@@ -24,15 +24,17 @@ _GONE = "attempts: their table is not here; run `dvc pull`"
 _NONE = "attempts: none on record"
 
 
-def answer_step(workspace: Workspace, cell: Selection, response: Claim | None) -> AuditStep:
+def answer_step(
+    workspace: Workspace, task: Claim, cell: Selection, response: Claim | None
+) -> AuditStep:
     """What came back for a cell, and whether its route gives just that when asked again.
 
     Parameters
     ----------
     workspace
         The workspace.
-    cell
-        The cell, as it was read.
+    task, cell
+        The cell's task, and how the cell was read.
     response
         Its sealed response, of which the route's table is here; none where nothing came back.
 
@@ -46,7 +48,7 @@ def answer_step(workspace: Workspace, cell: Selection, response: Claim | None) -
     why = underivable(workspace, cell.slug)
     said = f"taken as sealed: {why}"
     if not why:
-        derived = row_digest(derive_answer(workspace, cell.slug, cell.task_id))
+        derived = row_digest(derive_answer(workspace, cell.slug, task.row, task.digest))
         holds &= derived == sealed
         equal = "equal" if derived == sealed else f"which gives response {derived}"
         said = f"asked its route again, {equal}"

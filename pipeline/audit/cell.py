@@ -213,7 +213,7 @@ def _raw(cell: _Cell) -> AuditStep:
     place = Place("execute", cell.slug, Response)
     if cell.response is None and not place.path(cell.workspace).exists():
         return _gone("raw answer", cell.workspace, place)
-    return answer_step(cell.workspace, cell.selection.row, cell.response)
+    return answer_step(cell.workspace, cell.task, cell.selection.row, cell.response)
 
 
 def _selection(cell: _Cell) -> AuditStep:

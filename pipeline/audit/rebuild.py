@@ -165,8 +165,10 @@ def derive_answers(workspace: Workspace, place: Place, stored: Table[Any] | None
     return make_table(Response, [*answers, *earlier], {"tasks": tasks.root}, about)
 
 
-def derive_answer(workspace: Workspace, slug: str, task_id: str) -> Response:
+def derive_answer(workspace: Workspace, slug: str, task: Task, task_digest: str) -> Response:
     """A route's answer to one of today's tasks, derived again.
+
+    A policy needs that task alone; a replayed file has to fit all tasks.
 
     Raises
     ------
@@ -175,11 +177,12 @@ def derive_answer(workspace: Workspace, slug: str, task_id: str) -> Response:
     """
     from pipeline.execute.routes import find_route
 
-    tasks = workspace.read("freeze", Task)
-    by_digest = dict(zip(tasks.digests, tasks.rows(), strict=True))
-    asked = {value: task for value, task in by_digest.items() if task.task_id == task_id}
     bound = find_route(workspace.parameters.routes, slug)
-    return _answers(workspace, bound, by_digest, asked)[0]
+    tasks = {task_digest: task}
+    if isinstance(bound.route, ReplayRoute):
+        table = workspace.read("freeze", Task)
+        tasks = dict(zip(table.digests, table.rows(), strict=True))
+    return _answers(workspace, bound, tasks, {task_digest: task})[0]
 
 
 def _answers(
