@@ -118,14 +118,14 @@ def test_the_report_writes_files_that_it_names_and_no_others(sound_run):
 
 def test_a_step_has_one_state_and_says_what_was_not_checked(run):
     done = CliRunner().invoke(app, ["verify", "--quick", "-w", str(run.root)])
-    shown = [line for line in done.stdout.splitlines() if "dvc.lock" in line]
+    shown = [line.rstrip() for line in done.stdout.splitlines() if "dvc.lock" in line]
     assert "not checked" in shown[0]
     assert " ok " not in shown[0]
-    assert shown[-1] == "Not checked: files as dvc.lock lists them."
+    assert shown[-1] == "Not checked: files as dvc.lock lists them, stages and report."
     document = json.loads(
         CliRunner().invoke(app, ["verify", "--quick", "--json", "-w", str(run.root)]).stdout
     )
-    assert [step["mark"] for step in document["steps"]] == ["ok", "ok", "not checked"]
+    assert [step["mark"] for step in document["steps"]] == ["ok", "ok", *["not checked"] * 2]
 
 
 def test_a_byte_that_no_reader_sees_is_found_by_the_lock(run):
