@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pipeline.audit.differences import Difference, shortened
 from pipeline.audit.layout import places
-from pipeline.errors import FlavourbenchError
+from pipeline.errors import FlavourbenchError, TableError
+from pipeline.files import read_bytes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pipeline.workspace import Workspace
 
 __all__ = ["foreign_files", "report_names"]
@@ -17,7 +21,10 @@ _BESIDE = ("artifacts/README.md", "artifacts/run-card.json", "artifacts/run-card
 """What people keep there; cards are held against the run by a step of their own."""
 
 _GIT = ".gitignore"
-"""DVC writes one where git does not ignore its outputs yet."""
+_OUTPUTS = re.compile(rb"(/[\w.-]+\n)*")
+"""DVC writes the names of its outputs into one where git does not ignore them yet."""
+
+_GIT_LIMIT = 2**16
 
 
 def foreign_files(workspace: Workspace) -> list[Difference]:
@@ -29,10 +36,19 @@ def foreign_files(workspace: Workspace) -> list[Difference]:
         name = path.relative_to(workspace.root).as_posix()
         if path.is_symlink():
             found.append(Difference(_printed(name), "a file of its own", "a symbolic link"))
-        elif name not in known and path.name != _GIT and not path.is_dir():
+        elif name not in known and not path.is_dir() and not _lists_outputs(path):
             said = "a file" if path.is_file() else "something else"
             found.append(Difference(_printed(name), "no such file: no stage writes it", said))
     return shortened("artifacts", found)
+
+
+def _lists_outputs(path: Path) -> bool:
+    if path.name != _GIT:
+        return False
+    try:
+        return bool(_OUTPUTS.fullmatch(read_bytes(path, _GIT_LIMIT, TableError)))
+    except TableError:
+        return False
 
 
 def report_names(workspace: Workspace) -> frozenset[str]:

@@ -337,28 +337,6 @@ def a_table_that_no_stage_writes(run):
     shutil.copy2(path_of(run, "score", "core"), path_of(run, "score", "more"))
 
 
-def foreign(name):
-    def add(run):
-        path = run.root / "artifacts" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"<p>Dice 100</p>")
-
-    return add
-
-
-FOREIGN = (
-    "report/best.html", "report/figures/best.svg", "report/figures/index.html",
-    "report/paper/best.tex", "report/more/index.html", "report/.hidden", "report/leaderboard.MD",
-    "report/paper/panels-a-b.png", "score/notes.txt", "score/deep/er/scores.csv",
-    "execute/attempts/none.parquet", "execute/extra.json", "train/more.jsonl", "index.html",
-    "more/scores.parquet",
-)  # fmt: skip
-for _name in FOREIGN:
-    _add = foreign(_name)
-    _add.__name__ = f"a_foreign_{_name}"
-    fault(f"artifacts/{_name}: ", "no stage writes it")(_add)
-
-
 @fault("artifacts/score/pipe", "no stage writes it", "something else")
 def a_pipe_among_the_tables(run):
     os.mkfifo(run.root / "artifacts/score/pipe")
