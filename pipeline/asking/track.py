@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pipeline.asking.adapter import Questions
     from pipeline.asking.adapters import Maker
@@ -30,6 +30,8 @@ class Track(NamedTuple):
         Stands before the names of its artifact folders and ledgers: empty, or ends with a slash.
     source, source_stage
         The table that its questions come from, and the stage that writes it.
+    made_from
+        Names of the tables that each of its tables says it was made from, by table.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Track(NamedTuple):
     folder: str
     source: str
     source_stage: str
+    made_from: Callable[[Parameters], Mapping[str, frozenset[str]]]
 
     def stage(self, word: str) -> Stage:
         """The stage of a word."""

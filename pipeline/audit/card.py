@@ -1,23 +1,21 @@
 """A run's card: one small file that names everything by digest, with the leaderboard.
 
 The run's hash is the root over its tables, so a card cannot name other tables under the same hash;
-a paper prints that one hash.
+a paper prints that one hash. All else that a card says follows from the tables: see `expected`.
 """
 
 from __future__ import annotations
 
+import json
 import platform
-import re
 from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import ValidationError
+from pydantic import StringConstraints, ValidationError
 
-from pipeline.audit.differences import Difference
 from pipeline.audit.layout import TableEntry, run_digest, stored_headers, table_entries
 from pipeline.errors import UsageError
-from pipeline.files import read_bytes, write_bytes
+from pipeline.files import read_json, write_bytes
 from pipeline.identity import digest
 from pipeline.workspace import release_name
 from schemas.parameters import RuleCore
@@ -27,20 +25,20 @@ from schemas.results import Inference, Reference, Standing
 from schemas.taskset import CONTRACTS, TaskSet
 
 if TYPE_CHECKING:
-    from pipeline.audit.layout import Place
-    from pipeline.tables import TableHeader
+    from pathlib import Path
+
     from pipeline.workspace import Workspace
 
-__all__ = ["CARD", "Card", "Expected", "make_card", "read_expected", "write_card"]
+__all__ = ["CARD", "Card", "card_markdown", "make_card", "read_card", "write_card"]
 
 CARD = "run-card"
 """Name of a card's two files, less their endings."""
 
-PREFIX = 8
-"""Fewest characters of a digest that name a thing."""
-
 _CARD_LIMIT = 16 * 2**20
 _PACKAGES = ("blake3", "numpy", "pyarrow", "pydantic", "scipy")
+
+Version = Annotated[str, StringConstraints(pattern=r"^[0-9][0-9A-Za-z.+!_-]{0,39}$")]
+"""The one thing that a card says and the tables do not; so it can say nothing else."""
 
 
 class Card(Record):
@@ -59,34 +57,7 @@ class Card(Record):
     standings: tuple[Standing, ...]
     references: tuple[Reference, ...]
     tables: tuple[TableEntry, ...]
-    versions: dict[str, str]
-
-
-class Expected(NamedTuple):
-    """A run that a workspace is held against: its hash or the start of it, and its tables."""
-
-    run: str
-    tables: tuple[TableEntry, ...]
-
-    def differences(self, headers: dict[Place, TableHeader]) -> list[Difference]:
-        """Where a workspace's tables are not those of the expected run."""
-        entries = table_entries(headers)
-        actual = run_digest(entries)
-        if actual.startswith(self.run):
-            return []
-        ours = {entry.path: entry for entry in entries}
-        found = [Difference("the run's hash", self.run, actual)]
-        for entry in self.tables:
-            stored = ours.pop(entry.path, None)
-            if stored != entry:
-                said = "no such table" if stored is None else _said(stored)
-                found.append(Difference(f"artifacts/{entry.path}.parquet", _said(entry), said))
-        if self.tables:
-            found += [
-                Difference(f"artifacts/{path}.parquet", "no such table", _said(entry))
-                for path, entry in ours.items()
-            ]
-        return found
+    versions: dict[str, Version]
 
 
 def make_card(workspace: Workspace) -> Card:
@@ -131,55 +102,32 @@ def write_card(card: Card, folder: Path) -> tuple[Path, Path]:
     """Write a card as JSON and as Markdown. Raises `TableError` where the disk refuses."""
     paths = (folder / f"{CARD}.json", folder / f"{CARD}.md")
     text = card.model_dump_json(indent=1) + "\n"
-    for path, content in zip(paths, (text, _markdown(card)), strict=True):
+    for path, content in zip(paths, (text, card_markdown(card)), strict=True):
         write_bytes(path, content.encode("utf-8"))
     return paths
 
 
-def read_expected(text: str) -> Expected:
-    """What a person expects: a card's file, or a run's hash, or its first 8 or more characters.
+def read_card(path: Path) -> Card:
+    """A card as its file states it; nothing of it need be true.
 
     Raises
     ------
     UsageError
-        It is none of these, or the card does not hold together.
+        The file is no card: names the first field that cannot be one's.
     """
-    path = Path(text)
-    if path.is_file():
-        card = _read_card(path)
-        return Expected(card.run, card.tables)
-    if re.fullmatch(rf"[0-9a-f]{{{PREFIX},64}}", text.lower()):
-        return Expected(text.lower(), ())
-    raise UsageError(
-        f"a card's file, or a run's hash of {PREFIX} or more characters",
-        text,
-        "--expect",
-        "`flavourbench seal` writes a card.",
-    )
-
-
-def _read_card(path: Path) -> Card:
+    document = read_json(path, _CARD_LIMIT, UsageError)
     try:
-        card = Card.model_validate_json(read_bytes(path, _CARD_LIMIT, UsageError))
+        return Card.model_validate_json(json.dumps(document))
     except ValidationError as problem:
         first = problem.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        raise UsageError("a run's card", first["msg"], f"{path}, {field}", "Seal again.") from None
-    if run_digest(card.tables) != card.run:
+        field = ".".join(map(str, first["loc"])) or "top level"
         raise UsageError(
-            f"tables of run {card.run}",
-            f"those of {run_digest(card.tables)}",
-            str(path),
-            "The card was changed; ask for it again.",
-        )
-    return card
+            "a run's card", first["msg"], f"{path}, {field}", "`flavourbench seal` writes one."
+        ) from None
 
 
-def _said(entry: TableEntry) -> str:
-    return f"root {entry.root[:16]}… of {entry.rows} rows"
-
-
-def _markdown(card: Card) -> str:
+def card_markdown(card: Card) -> str:
+    """A card as people read it."""
     from pipeline.showing.documents import markdown_text
     from pipeline.showing.numbers import score
     from pipeline.showing.view import Grid, View

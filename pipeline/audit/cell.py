@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from pipeline.audit.chain import about_differences
 from pipeline.audit.evidence import Audit, AuditStep, Mark, attempt, checked, proof_line
-from pipeline.audit.layout import Place, attempts_place, run_digest, stored_headers, table_entries
+from pipeline.audit.layout import Place, run_digest, stored_headers, table_entries
 from pipeline.audit.lookup import claim, find_row, run_proof, values_where
-from pipeline.errors import TableError, UsageError
+from pipeline.errors import UsageError
 from schemas.execution import Outcome, Response
 from schemas.parameters import FreezeParameters
 from schemas.release import Direction, Ingredient, Release
-from schemas.results import CoreTask, Score, Selection, Standing
+from schemas.results import CellStatus, CoreTask, Score, Selection, Standing
 from schemas.taskset import CONTRACTS, PORTFOLIOS, Task
 
 if TYPE_CHECKING:
@@ -194,71 +194,57 @@ def _request(cell: _Cell) -> AuditStep:
     row = cell.selection.row
     bound = find_route(PORTFOLIO, cell.workspace.parameters, cell.slug)
     key = request_digest(cell.task.digest, bound.digest, 0)
-    stored = cell.response.row.request_digest if cell.response else key
-    holds = bound.digest == row.route_digest and key == stored
-    holds &= row.task_digest == cell.task.digest
+    holds = bound.digest == row.route_digest and row.task_digest == cell.task.digest
+    wrong: list[str] = []
+    if cell.response is not None:
+        place, header, answered = cell.response.place, cell.response.header, cell.response.row
+        wrong = [str(d) for d in about_differences(cell.workspace.parameters, place, header)]
+        stated = (answered.task_id, answered.task_digest, answered.route_digest, answered.repeat)
+        if stated != (row.task_id, cell.task.digest, bound.digest, 0):
+            wrong.append("the response under this key is of another task or route")
     return checked(
-        "request and route", holds, f"route {bound.digest}", f"  {bound.document[:_SHOWN]}",
-        f"request {key} from task, route and repeat 0",
+        "request and route", holds and not wrong, f"route {bound.digest}",
+        f"  {bound.document[:_SHOWN]}", f"request {key} from task, route and repeat 0", *wrong,
     )  # fmt: skip
 
 
 def _raw(cell: _Cell) -> AuditStep:
-    from pipeline.identity import digest_bytes
+    from pipeline.audit.answers import answer_step
 
-    row = cell.selection.row
-    if row.response_digest is None and cell.response is None:
-        return checked("raw answer", True, "nothing came back: the cell is missing")
-    if cell.response is None:
-        return _gone("raw answer", cell.workspace, Place("execute", cell.slug, Response))
-    response = cell.response.row
-    holds = cell.response.digest == row.response_digest
-    text = response.raw.decode("utf-8", "backslashreplace")
-    return checked(
-        "raw answer", holds, f"response {cell.response.digest}",
-        f"outcome {response.outcome}, {len(response.raw)} bytes ({response.form}), bytes digest "
-        f"{digest_bytes('bytes', response.raw)[:16]}…",
-        _attempts(cell, response.request_digest),
-        *(f"| {line}" for line in text[:_SHOWN].splitlines() if line),
-    )  # fmt: skip
-
-
-def _attempts(cell: _Cell, request: str) -> str:
-    """What the attempts on record say: how many, how they ended, what they cost."""
-    place = attempts_place(cell.slug)
-    if not place.path(cell.workspace).is_file():
-        return "attempts: their table is not here; run `dvc pull`"
-    columns = ("number", "outcome", "cost_micros")
-    rows = values_where(cell.workspace, place, columns, request_digest=request)
-    if not rows:
-        return "attempts: none on record, its route asks no endpoint"
-    ended = ", ".join(str(row[1]) for row in rows)
-    costs = [row[2] for row in rows]
-    cost = "unknown" if None in costs else f"{sum(costs)} millionths of a US dollar"
-    return f"attempts: {len(rows)} ({ended}), cost {cost}"
+    place = Place("execute", cell.slug, Response)
+    if cell.response is None and not place.path(cell.workspace).exists():
+        return _gone("raw answer", cell.workspace, place)
+    return answer_step(cell.workspace, cell.task, cell.selection.row, cell.response)
 
 
 def _selection(cell: _Cell) -> AuditStep:
-    from pipeline.answer import answer_text, find_answer_rule
+    from pipeline.answer import answer_text
     from pipeline.parse.reader import Reading, read_selection
 
     row = cell.selection.row
     title = "answer text and selection"
-    contract = CONTRACTS[cell.workspace.parameters.parse.contract]
+    parameters = cell.workspace.parameters
+    contract = CONTRACTS[parameters.parse.contract]
     if cell.response is None and row.response_digest is not None:
         return _gone(title, cell.workspace, Place("execute", cell.slug, Response))
-    reading = Reading(None, None)
+    reading = other = Reading(None, None)
+    status = CellStatus.FAILED if cell.response else CellStatus.MISSING
     if cell.response is not None and cell.response.row.outcome is Outcome.OK:
-        route: dict[str, Any] = json.loads(cell.response.header.about.get("route", "{}"))
-        rule = find_answer_rule(route.get("answer_rule", ""))
-        if rule is None:
-            raise TableError("a known answer rule", "another", f"execute/{cell.slug}", "Run again.")
+        rule = parameters.routes[cell.slug].read_by
         text = answer_text(cell.response.row.raw, cell.response.row.form, rule)
         reading = read_selection(text, cell.task.row.choices, contract)
-    holds = (reading.selection, reading.reason) == (row.selection, row.reason)
+        alternative = CONTRACTS[parameters.parse.alternative]
+        other = read_selection(text, cell.task.row.choices, alternative)
+        status = CellStatus.PARSED if reading.selection else CellStatus.UNPARSEABLE
+    outcome = cell.response.row.outcome.value if cell.response else None
+    derived = (status, outcome, reading.reason, reading.selection, other.selection)
+    stored = (row.status, row.outcome, row.reason, row.selection, row.alternative_selection)
     said = f"{row.status}: " + (row.selection or row.reason or row.outcome or "no answer")
-    derived = f"{contract.name} reads {reading.selection or reading.reason or 'nothing'}"
-    return checked(title, holds, f"selection {cell.selection.digest}", said, derived)
+    told = f"{contract.name} reads {reading.selection or reading.reason or 'nothing'}"
+    return checked(
+        title, derived == stored, f"selection {cell.selection.digest}", said, told,
+        *([] if derived == stored else [f"stored {stored}, derived {derived}"]),
+    )  # fmt: skip
 
 
 def _score(cell: _Cell) -> AuditStep:
@@ -343,8 +329,9 @@ def family_means(workspace: Workspace, slug: str) -> dict[str, tuple[int, Fracti
 
 
 def _standing(cell: _Cell) -> AuditStep:
+    route = cell.workspace.parameters.routes[cell.slug]
     if cell.standing is None:
-        if not STANDINGS.path(cell.workspace).exists():
+        if route.ranked or not STANDINGS.path(cell.workspace).exists():
             return _gone("standing", cell.workspace, STANDINGS)
         return checked("standing", True, "an unranked reference: no standing")
     row = cell.standing.row
@@ -352,11 +339,13 @@ def _standing(cell: _Cell) -> AuditStep:
     above = sum(other > row.score_microbps for (other,) in scores)
     ties = sum(other == row.score_microbps for (other,) in scores)
     holds = above < row.rank <= above + ties and row.route_digest == cell.selection.row.route_digest
+    holds &= route.ranked and row.label == route.label
     band = f"{row.band_low_microbps / 1e8:.1f} - {row.band_high_microbps / 1e8:.1f}"
     return checked(
         "standing", holds, f"standing {cell.standing.digest}",
         f"{row.label}: rank {row.rank} of {len(scores)}, group {row.group}, "
         f"score {row.score_microbps / 1e8:.1f}, 95% band {band}",
+        "band and group: `flavourbench verify` draws them again",
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from pipeline.tables import Table
 
-__all__ = ["Difference", "compare_lines", "compare_tables", "damaged_rows"]
+__all__ = ["Difference", "compare_lines", "compare_tables", "damaged_rows", "shortened"]
 
 _SHOWN = 20
 _MISSING = "no such row"
@@ -58,7 +58,7 @@ def compare_tables(file: str, derived: Table[Any], stored: Table[Any]) -> list[D
         rows = _order(file, list(ours), list(theirs))
     if not rows and stored.digests != _digests(stored):
         rows = damaged_rows(file, stored)
-    return _shortened(file, rows) + found
+    return shortened(file, rows) + found
 
 
 def damaged_rows(file: str, stored: Table[Any]) -> list[Difference]:
@@ -71,7 +71,7 @@ def damaged_rows(file: str, stored: Table[Any]) -> list[Difference]:
         )
         if recorded != actual
     ]
-    return _shortened(file, found)
+    return shortened(file, found)
 
 
 def compare_lines(file: str, derived: bytes, stored: bytes) -> list[Difference]:
@@ -151,7 +151,8 @@ def _digests(table: Table[Any]) -> list[str]:
     return row_digests(table.model, table.data.drop_columns(["digest"]))
 
 
-def _shortened(file: str, found: list[Difference]) -> list[Difference]:
+def shortened(file: str, found: list[Difference]) -> list[Difference]:
+    """The first 20 differences, and how many more there are of one file or folder."""
     if len(found) <= _SHOWN:
         return found
     more = len(found) - _SHOWN

@@ -19,10 +19,11 @@ _GONE = ("no such file", "No such file or directory")
 
 
 class Mark(StrEnum):
-    """How a step ended."""
+    """How a step ended: derived and equal, derived and other, not derivable, not done."""
 
     OK = "ok"
     DIFFERS = "differs"
+    SEALED = "taken as sealed"
     UNKNOWN = "not checked"
 
 

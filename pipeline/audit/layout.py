@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from schemas.parameters import Parameters
     from schemas.record import Row
 
-__all__ = ["RUN_KIND", "Place", "TableEntry", "attempts_place", "entry_digest", "places",
-           "run_digest", "stored_headers", "table_entries"]  # fmt: skip
+__all__ = ["RUN_KIND", "Place", "TableEntry", "attempts_place", "entry_digest", "input_names",
+           "places", "run_digest", "stored_headers", "table_entries"]  # fmt: skip
 
 RUN_KIND = "run-table"
 """Kind of the leaves of a run's identity."""
@@ -81,6 +81,15 @@ def places(parameters: Parameters) -> tuple[Place, ...]:
             found += [Place(stage.word, slug, Response), attempts_place(slug)]
         found += [Place(stage.word, model.table, model) for model in stage.models(parameters)]
     return tuple(found)
+
+
+def input_names(parameters: Parameters, place: Place) -> frozenset[str]:
+    """Names of the tables that a table says it was made from: these, and no others."""
+    if place.answers:
+        return frozenset({PORTFOLIO.source})
+    if place.model is Attempt:
+        return frozenset({place.name.replace("attempts/", "responses/", 1)})
+    return PORTFOLIO.made_from(parameters)[place.model.table]
 
 
 def attempts_place(slug: str) -> Place:

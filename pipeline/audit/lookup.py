@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.audit.card import PREFIX
 from pipeline.audit.layout import (
     RUN_KIND,
     entry_digest,
@@ -28,13 +28,18 @@ from pipeline.tables import Table, open_table, read_header
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import pyarrow as pa
+
     from pipeline.audit.layout import Place, TableEntry
     from pipeline.tables import TableHeader
     from pipeline.workspace import Workspace
     from schemas.record import Row
 
-__all__ = ["Claim", "Hit", "RunProof", "claim", "find_hash", "find_row", "find_where", "read_row",
+__all__ = ["Claim", "Hit", "RunProof", "claim", "find_hash", "find_row", "read_row",
            "run_proof", "values_where"]  # fmt: skip
+
+PREFIX = 8
+"""Fewest characters of a digest that find a thing in one's own workspace."""
 
 _PART = 2**16
 _ROUTE, _TABLE, _RUN, _REQUEST = "route", "table", "run", "request"
@@ -122,23 +127,26 @@ def find_hash(workspace: Workspace, text: str) -> Hit:
 
 
 def find_row(workspace: Workspace, place: Place, **wanted: str) -> int | None:
-    """Position of the first row whose fields have these values; none if there is no such row."""
-    return next(find_where(workspace, place, **wanted), None)
+    """Position of the one row whose fields have these values; none if there is no such row.
 
-
-def find_where(workspace: Workspace, place: Place, **wanted: str) -> Iterator[int]:
-    """Positions of the rows whose fields have these values."""
+    Raises
+    ------
+    TableError
+        There are several, or the table is not in the order of its keys.
+    """
     import pyarrow.compute as pc
 
+    found: list[int] = []
     start = 0
-    for batch in _batches(workspace, place, list(wanted)):
+    for batch in _ordered(workspace, place, list(wanted)):
         masks = [pc.equal(batch.column(name), value) for name, value in wanted.items()]
-        mask = masks[0]
-        for more in masks[1:]:
-            mask = pc.and_(mask, more)
-        for index in pc.indices_nonzero(mask).to_pylist():
-            yield start + index
+        mask = functools.reduce(pc.and_, masks)
+        found += [start + index for index in pc.indices_nonzero(mask).to_pylist()]
         start += batch.num_rows
+    if len(found) > 1:
+        named = ", ".join(wanted.values())
+        raise _unreadable(place, f"rows {found[0]} and {found[1]} of {named}", "one row of a name")
+    return found[0] if found else None
 
 
 def values_where(
@@ -148,7 +156,7 @@ def values_where(
     import pyarrow.compute as pc
 
     found: list[tuple[Any, ...]] = []
-    for batch in _batches(workspace, place, sorted({*columns, *wanted})):
+    for batch in _ordered(workspace, place, sorted({*columns, *wanted})):
         mask = None
         for name, value in wanted.items():
             equal = pc.equal(batch.column(name), value)
@@ -164,7 +172,8 @@ def claim(workspace: Workspace, place: Place, index: int) -> Claim:
     Raises
     ------
     TableError
-        The row does not give its recorded digest, or the digests do not give the table's root.
+        The row does not give its recorded digest, the digests do not give the table's root, or a
+        key of the table stands twice.
     """
     header = read_header(place.path(workspace))
     row = read_row(workspace, place, index)
@@ -227,13 +236,55 @@ def _starting(
 def _digest_parts(workspace: Workspace, place: Place) -> Iterator[list[str]]:
     """Row digests in parts of 65,536, whatever the file's row groups are."""
     waiting: list[str] = []
-    for batch in _batches(workspace, place, ["digest"]):
+    for batch in _ordered(workspace, place, ["digest"]):
         waiting += batch.column("digest").to_pylist()
         while len(waiting) >= _PART:
             yield waiting[:_PART]
             waiting = waiting[_PART:]
     if waiting:
         yield waiting
+
+
+def _ordered(workspace: Workspace, place: Place, columns: list[str]) -> Iterator[Any]:
+    """Batches with their keys, each of which has to be above the one before it.
+
+    Whoever reads a row or a sum from a table relies on it: a key that stands twice would give
+    either row, or count twice.
+    """
+    import pyarrow as pa
+
+    keys = place.model.key
+    last: pa.RecordBatch | None = None
+    start = 0
+    for batch in _batches(workspace, place, sorted({*columns, *keys})):
+        if not batch.num_rows:
+            continue
+        pair = [batch] if last is None else [last, batch]
+        below = pa.Table.from_batches(pair).select(list(keys)).combine_chunks()
+        wrong = _first_unordered(below)
+        if wrong is not None:
+            number = start + wrong + 1 - (last is not None)
+            raise _unreadable(place, f"row {number}, whose key is not above the one before it",
+                              "each key once, in order")  # fmt: skip
+        yield batch
+        last = batch.slice(batch.num_rows - 1)
+        start += batch.num_rows
+
+
+def _first_unordered(keys: pa.Table) -> int | None:
+    """Position of the first row that the next row's key is not above; none if all are in order."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    size = len(keys) - 1
+    above, equal = pa.nulls(size, pa.bool_()).fill_null(False), pa.nulls(size, pa.bool_())
+    equal = equal.fill_null(True)
+    for column in keys.columns:
+        one, other = column.slice(0, size), column.slice(1)
+        above = pc.or_(above, pc.and_(equal, pc.greater(other, one)))
+        equal = pc.and_(equal, pc.equal(other, one))
+    found = pc.index(above, False).as_py() if size else -1
+    return None if found < 0 else int(found)
 
 
 def _batches(workspace: Workspace, place: Place, columns: list[str]) -> Iterator[Any]:
@@ -259,7 +310,7 @@ def read_row(workspace: Workspace, place: Place, index: int) -> Any:
     raise _unreadable(place, f"{header.rows} rows")
 
 
-def _unreadable(place: Place, found: str) -> TableError:
+def _unreadable(place: Place, found: str, expected: str = "a whole table") -> TableError:
     return TableError(
-        "a whole table", found, place.file(), "Run `dvc checkout`, then `flavourbench verify`."
+        expected, found, place.file(), "Run `dvc checkout`, then `flavourbench verify`."
     )

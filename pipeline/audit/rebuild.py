@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pipeline.audit.evidence import Mark
 from pipeline.audit.layout import attempts_place, places
 from pipeline.errors import TableError
 from pipeline.files import parse_json
@@ -25,13 +27,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pipeline.asking.adapter import Adapter, Request
+    from pipeline.asking.adapter import Adapter, Questions, Request
+    from pipeline.asking.routes import BoundRoute
     from pipeline.audit.layout import Place
     from pipeline.stages import Stage
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
+    from schemas.taskset import Task
 
-__all__ = ["Derived", "derive_answers", "derive_stage", "missing_source"]
+__all__ = ["Derived", "derive_answer", "derive_answers", "derive_stage", "missing_source",
+           "underivable"]  # fmt: skip
 
 
 class Derived(NamedTuple):
@@ -42,11 +47,17 @@ class Derived(NamedTuple):
     tables
         The tables that could be derived.
     kept
-        Why others could not, one line each.
+        What could not, and why, one line each.
+    mark
+        How the stage stands if the tables are equal: `ok` where nothing was kept.
+    sealed
+        Tables taken as sealed, less what even so cannot be in them.
     """
 
     tables: Mapping[Place, Table[Any]]
-    kept: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+    mark: Mark = Mark.OK
+    sealed: Mapping[Place, Table[Any]] = MappingProxyType({})
 
 
 def derive_stage(workspace: Workspace, stage: Stage, stored: Mapping[Place, Table[Any]]) -> Derived:
@@ -70,10 +81,11 @@ def derive_stage(workspace: Workspace, stage: Stage, stored: Mapping[Place, Tabl
         return _execute(workspace, stored)
     absent = missing_source(workspace) if stage.word == "release" else None
     if absent:
-        return Derived({}, (f"{absent} is not here, so the release was not read again",))
+        said = f"{absent} is not here, so the release was not read again"
+        return Derived({}, (said,), Mark.UNKNOWN)
     tables = {table.header.table: table for table in stage.build(workspace)}
     here = [place for place in places(workspace.parameters) if place.stage == stage.word]
-    return Derived({place: tables[place.name] for place in here}, ())
+    return Derived({place: tables[place.name] for place in here})
 
 
 def missing_source(workspace: Workspace) -> Path | None:
@@ -85,36 +97,77 @@ def missing_source(workspace: Workspace) -> Path | None:
 def _execute(workspace: Workspace, stored: Mapping[Place, Table[Any]]) -> Derived:
     """Answers of routes that cost nothing, and the reasons why others stand for themselves."""
     tables: dict[Place, Table[Any]] = {}
+    sealed: dict[Place, Table[Any]] = {}
     kept: list[str] = []
     for place in (p for p in places(workspace.parameters) if p.answers):
-        route = workspace.parameters.routes[place.name]
-        if isinstance(route, ReplayRoute) and not (workspace.root / route.answers).is_file():
-            kept.append(f"{place.name}: {route.answers} is not here, sealed answers were taken")
-        elif isinstance(route, PolicyRoute | ReplayRoute):
-            tables[place] = derive_answers(workspace, place, stored.get(place))
-            tried = attempts_place(place.name)
-            tables[tried] = _attempts(tables[place], place, stored.get(tried))
-        else:
-            kept.append(f"{place.name}: answers cost money, sealed ones were taken as they are")
-    return Derived(tables, tuple(kept))
+        why = underivable(workspace, place.name)
+        if why:
+            kept.append(f"{place.name}: {why}, taken as sealed")
+            sealed |= _sealed(workspace, place, stored)
+            continue
+        table = derive_answers(workspace, place, stored.get(place))
+        tried = attempts_place(place.name)
+        tables |= {place: table, tried: _attempts(table, place, stored.get(tried))}
+        today = len(PORTFOLIO.questions(workspace).asked)
+        older = (table.header.rows - today, tables[tried].header.rows)
+        if any(older):
+            told = f"{older[0]} earlier answers and {older[1]} earlier attempts"
+            kept.append(f"{place.name}: {told} taken as sealed")
+    return Derived(tables, tuple(kept), Mark.SEALED if kept else Mark.OK, sealed)
+
+
+def underivable(workspace: Workspace, slug: str) -> str:
+    """Why a route's answers cannot be derived again and are taken as sealed; empty if they can."""
+    route = workspace.parameters.routes[slug]
+    if isinstance(route, ReplayRoute) and not (workspace.root / route.answers).is_file():
+        return f"{route.answers} is not here"
+    return "" if isinstance(route, PolicyRoute | ReplayRoute) else "its answers cost money"
 
 
 def derive_answers(workspace: Workspace, place: Place, stored: Table[Any] | None) -> Table[Any]:
     """A route's table: the answers of today's tasks derived, those of earlier tasks as sealed."""
-    from pipeline.asking.adapter import make_requests
-    from pipeline.asking.routes import bind_route, find_route
+    from pipeline.asking.routes import find_route
 
     questions = PORTFOLIO.questions(workspace)
     bound = find_route(PORTFOLIO, workspace.parameters, place.name)
-    adapter = bind_route(bound, questions, workspace.root)
-    requests = make_requests(questions, bound.digest)
-    answers = asyncio.run(_ask_all(adapter, requests))
+    answers = _answers(workspace, bound, questions)
     earlier = _earlier(stored, {one.digest for one in questions.asked}, bound.digest)
     about = _documents(stored, bound.document) | {
         "route": bound.document,
         "slug": owner_document(bound.slug),
     }
     return make_table(Response, [*answers, *earlier], {PORTFOLIO.source: questions.root}, about)
+
+
+def derive_answer(workspace: Workspace, slug: str, task: Task, task_digest: str) -> Response:
+    """A route's answer to one of today's tasks, derived again.
+
+    A policy needs that task alone; a replayed file has to fit all tasks.
+
+    Raises
+    ------
+    FlavourbenchError
+        The tasks or the replayed file are missing or damaged.
+    """
+    from pipeline.asking.adapter import Question, Questions
+    from pipeline.asking.routes import find_route
+
+    bound = find_route(PORTFOLIO, workspace.parameters, slug)
+    one = Question(task.task_id, task_digest, task.prompt)
+    if not isinstance(bound.route, ReplayRoute):
+        return _answers(workspace, bound, Questions("", (one,), {task_digest: task}))[0]
+    questions = PORTFOLIO.questions(workspace)
+    found = zip(questions.asked, _answers(workspace, bound, questions), strict=True)
+    return next(answer for question, answer in found if question.digest == task_digest)
+
+
+def _answers(workspace: Workspace, bound: BoundRoute, questions: Questions) -> list[Response]:
+    """A route's answers to questions."""
+    from pipeline.asking.adapter import make_requests
+    from pipeline.asking.routes import bind_route
+
+    adapter = bind_route(bound, questions, workspace.root)
+    return asyncio.run(_ask_all(adapter, make_requests(questions, bound.digest)))
 
 
 async def _ask_all(adapter: Adapter, requests: list[Request]) -> list[Response]:
@@ -129,6 +182,22 @@ def _attempts(answers: Table[Any], place: Place, stored: Table[Any] | None) -> T
     sealed = stored.rows() if stored else []
     earlier = [row for row in sealed if row.route_digest != today]
     return make_table(Attempt, earlier, {place.input_name: answers.root})
+
+
+def _sealed(
+    workspace: Workspace, place: Place, stored: Mapping[Place, Table[Any]]
+) -> dict[Place, Table[Any]]:
+    """A route's tables as sealed: every answer under its own key, made from the tables below."""
+    if place not in stored:
+        return {}
+    questions, answers = PORTFOLIO.questions(workspace), stored[place]
+    rows = [row for row in answers.rows() if _under_its_key(row)]
+    table = make_table(Response, rows, {PORTFOLIO.source: questions.root}, answers.header.about)
+    tried = attempts_place(place.name)
+    found: dict[Place, Table[Any]] = {place: table}
+    if tried in stored:
+        found[tried] = make_table(Attempt, stored[tried].rows(), {place.input_name: table.root})
+    return found
 
 
 def _documents(stored: Table[Any] | None, today: str) -> dict[str, str]:
@@ -149,11 +218,15 @@ def _earlier(stored: Table[Any] | None, today: set[str], route_digest: str) -> l
     They are taken only where their request key is that of their task and route: a row that was
     put there by hand is no earlier answer.
     """
-    from pipeline.asking.adapter import request_digest
-
     return [
         row
         for row in (stored.rows() if stored else [])
         if (row.task_digest not in today or row.route_digest != route_digest)
-        and row.request_digest == request_digest(row.task_digest, row.route_digest, row.repeat)
+        and _under_its_key(row)
     ]
+
+
+def _under_its_key(row: Response) -> bool:
+    from pipeline.asking.adapter import request_digest
+
+    return row.request_digest == request_digest(row.task_digest, row.route_digest, row.repeat)

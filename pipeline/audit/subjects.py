@@ -13,10 +13,11 @@ from pipeline.audit.cell import (
     release_step,
     task_steps,
 )
-from pipeline.audit.evidence import Audit, AuditStep, attempt, checked, proof_line
-from pipeline.audit.layout import places, run_digest, stored_headers, table_entries
+from pipeline.audit.chain import about_differences, input_differences
+from pipeline.audit.evidence import Audit, AuditStep, Mark, attempt, checked, proof_line
+from pipeline.audit.layout import run_digest, stored_headers, table_entries
 from pipeline.audit.lookup import claim, find_hash, find_row, read_row, run_proof, values_where
-from pipeline.audit.verifier import NotAProofError, ProofFailedError, check_file
+from pipeline.audit.verifier import NotAHashError, NotAProofError, ProofFailedError, check_file
 from pipeline.errors import ProofError, TableError, UsageError
 from pipeline.tables import read_header, read_table
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pipeline.audit.lookup import Claim, Hit
     from pipeline.audit.verifier import Proved
     from pipeline.workspace import Workspace
+    from schemas.execution import Response
 
 __all__ = ["audit_hash", "audit_named", "check_proof"]
 
@@ -56,18 +58,23 @@ def audit_named(workspace: Workspace, name: str, route: str, task: str) -> Audit
     )  # fmt: skip
 
 
-def check_proof(path: Path, run: str) -> Proved:
+def check_proof(path: Path, run: str | None) -> Proved:
     """Check a proof by the stand-alone verifier.
 
     Raises
     ------
     UsageError
-        The file is no proof.
+        The file is no proof, or the run's hash is not whole.
     ProofError
         It is one, and does not hold.
     """
     try:
         return check_file(path, run)
+    except NotAHashError as problem:
+        raise UsageError(
+            "a run's whole hash of 64 hexadecimal characters", f"{len(run or '')} characters",
+            "--run", str(problem),
+        ) from problem  # fmt: skip
     except NotAProofError as problem:
         raise UsageError("a proof", str(problem), str(path), "Ask for it again.") from problem
     except ProofFailedError as problem:
@@ -90,7 +97,8 @@ def audit_hash(workspace: Workspace, text: str) -> Audit:
     if hit.kind in _CELL_KINDS and hit.place is not None and hit.row is not None:
         row = read_row(workspace, hit.place, hit.row)
         slug = hit.place.name if hit.place.answers else row.slug
-        return audit_cell(workspace, slug, row.task_id)
+        if not hit.place.answers or _of_today(workspace, slug, row):
+            return audit_cell(workspace, slug, row.task_id)
     entries = table_entries(stored_headers(workspace))
     found = (
         claim(workspace, hit.place, hit.row)
@@ -113,6 +121,8 @@ def _steps(workspace: Workspace, hit: Hit, found: Claim | None) -> list[AuditSte
         return [attempt(hit.kind, plain[hit.kind])]
     special: dict[str, list[Callable[[], AuditStep]]] = {
         "task": [lambda: _answers(workspace, found)],
+        "response": [lambda: _earlier(found)],
+        "request": [lambda: _earlier(found)],
         "release": [lambda: release_step(workspace)],
         "ingredient": [lambda: _uses(workspace, found)],
         "taskset": [lambda: _taskset(workspace, found)],
@@ -122,6 +132,22 @@ def _steps(workspace: Workspace, hit: Hit, found: Claim | None) -> list[AuditSte
     steps = task_steps(workspace, found) if hit.kind == "task" else [_fields(found)]
     steps += [attempt(hit.kind, step) for step in special.get(hit.kind, [])]
     return [*steps, attempt("proof", lambda: _proof(workspace, found))]
+
+
+def _of_today(workspace: Workspace, slug: str, response: Response) -> bool:
+    """Whether a response is a cell's of today's tasks and route; sealed tables keep all others."""
+    from pipeline.asking.adapter import request_digest
+
+    index = find_row(workspace, SELECTIONS, slug=slug, task_id=response.task_id)
+    if index is None:
+        return False
+    cell = read_row(workspace, SELECTIONS, index)
+    return response.request_digest == request_digest(cell.task_digest, cell.route_digest, 0)
+
+
+def _earlier(found: Claim) -> AuditStep:
+    lines = (f"an earlier answer of {found.place.name}, of no cell of this run: taken as sealed",)
+    return AuditStep("raw answer", Mark.SEALED, lines)
 
 
 def _fields(found: Claim) -> AuditStep:
@@ -240,15 +266,18 @@ def _table(workspace: Workspace, hit: Hit) -> AuditStep:
     if place is None:
         raise TableError("a table", "none", "artifacts", "Run `dvc pull`.")
     table = read_table(place.path(workspace), place.model)
-    known = {one.input_name: one for one in places(workspace.parameters)}
-    lines = [f"{place.file()}: {table.header.rows} rows, all hashed again"]
-    holds = True
-    for name, root in table.header.inputs.items():
-        source = read_header(known[name].path(workspace)).root if name in known else ""
-        holds &= source == root
-        lines.append(f"made from {name} {root[:16]}… {'' if source == root else 'which differs'}")
-    proof = run_proof(table_entries(stored_headers(workspace)), place)
-    return checked("table", holds, *lines, f"belongs to run {proof.run}")
+    headers = stored_headers(workspace)
+    wrong = [
+        *input_differences(workspace.parameters, headers, place),
+        *about_differences(workspace.parameters, place, table.header),
+    ]
+    lines = [
+        f"{place.file()}: {table.header.rows} rows, all hashed again",
+        *(f"made from {name} {root[:16]}…" for name, root in table.header.inputs.items()),
+        *map(str, wrong),
+    ]
+    proof = run_proof(table_entries(headers), place)
+    return checked("table", not wrong, *lines, f"belongs to run {proof.run}")
 
 
 def _run(workspace: Workspace) -> AuditStep:

@@ -1,4 +1,8 @@
-"""Checks a proof on its own: `python -I verifier.py PROOF [RUN]`, with the package blake3 alone.
+"""Checks a proof on its own: `python -I verifier.py PROOF RUN`, with the package blake3 alone.
+
+RUN is the whole hash of the run, 64 characters, from where you trust it: a paper, say. Without it
+a proof can only be held against the hash that it names itself, which anyone can make up. The
+start of a hash is refused: another run that starts alike is made in minutes.
 
 This file shares no code with the rest of the project on purpose: whoever doubts the project can
 read these lines, carry them anywhere, and need nothing else. What it checks:
@@ -7,11 +11,14 @@ read these lines, carry them anywhere, and need nothing else. What it checks:
    canonical JSON: keys sorted, no blanks, UTF-8, no floats (RFC 8785 for this kind of value).
 2. Each row belongs to its table (Merkle tree of RFC 6962's shape; its root is bound to the rows'
    kind and number), and each table to the run, by the same rule.
-3. The rows fit together: the score is the look-up of the selection in the task's map, the selection
-   names the response, the response's request is that of task and route, and the bytes are its own.
+3. The rows are of one cell: what several of them name (task, route) is the same; the score is the
+   look-up of the selection in the task's map, the selection names the response, the response's
+   request is that of task and route, and the bytes are its own.
 
-It does not read the answer's text, nor compute a map from a release: `flavourbench audit` does.
-Exit 0: the proof holds. Exit 1: it does not. Exit 2: this is no proof.
+What a proof does not claim is said with the result: rows that are not in it, and what no proof can
+hold. It does not read the answer's text, nor compute a map from a release, nor ask a route again:
+`flavourbench audit` does.
+Exit 0: the proof holds. Exit 1: it does not. Exit 2: this is no proof, or no whole hash.
 """
 
 from __future__ import annotations
@@ -27,14 +34,31 @@ from typing import Any, NamedTuple
 
 from blake3 import blake3
 
-__all__ = ["NotAProofError", "ProofFailedError", "Proved", "check_file", "main"]
+__all__ = ["NotAHashError", "NotAProofError", "ProofFailedError", "Proved", "check_file", "main"]
 
 _LIMIT = 64 * 2**20
 _DEPTH = 16
 _SAFE = 2**53 - 1
+_USAGE = "python -I verifier.py PROOF [RUN]"
 _FORMAT = "flavourbench proof"
 _HEX = re.compile(r"[0-9a-f]{64}")
 _PORTFOLIOS = ["".join(three) for three in itertools.combinations("ABCDEFGH", 3)]
+_CELL = {
+    "task": "no task: nothing of its ingredients, prompt or map of scores",
+    "response": "no response: nothing of what came back",
+    "selection": "no selection: nothing of how the answer was read",
+    "score": "no score of the cell",
+    "core-task": "no task of the common core: the cell may count for nothing in the standing",
+    "standing": "no standing: nothing of the route's score or rank",
+}
+"""The rows of a cell, and what is not claimed without them."""
+
+_SHARED = ("route_digest", "slug", "task_digest", "task_id")
+"""Fields that say of which cell a row is."""
+
+
+class NotAHashError(Exception):
+    """What the run is known by is no whole hash."""
 
 
 class NotAProofError(Exception):
@@ -53,13 +77,14 @@ class _Row(NamedTuple):
 
 
 class Proved(NamedTuple):
-    """What a proof shows: the run's hash, and one line a check."""
+    """What a proof shows: the run's hash, one line a check, and what it does not claim."""
 
     run: str
     lines: tuple[str, ...]
+    unclaimed: tuple[str, ...]
 
 
-def check_file(path: Path, run: str = "") -> Proved:
+def check_file(path: Path, run: str | None = None) -> Proved:
     """Check a proof.
 
     Parameters
@@ -67,21 +92,28 @@ def check_file(path: Path, run: str = "") -> Proved:
     path
         The proof.
     run
-        The hash (or its first 8 or more characters) that the run is known by; empty to be told.
+        The whole hash that the run is known by; none to be told which run the proof names.
 
     Raises
     ------
+    NotAHashError
+        `run` is anything else than 64 hexadecimal characters.
     NotAProofError
         The file is missing, too large, no JSON, or of another shape.
     ProofFailedError
         A digest, a way up a tree, or a link does not hold; says which.
     """
+    if run is not None and not _HEX.fullmatch(run.lower()):
+        raise NotAHashError(
+            "The start of a hash proves nothing: another run that starts alike is soon made. "
+            "Name all 64 characters."
+        )
     document = _read(path)
     _shape(document, {"format": str, "run": str, "claims": list, "raw": dict}, "proof")
     if document["format"] != _FORMAT:
         raise NotAProofError(f"format {document['format'][:40]!r} is not {_FORMAT!r}")
-    if run and not (len(run) >= 8 and document["run"].startswith(run.lower())):  # noqa: PLR2004
-        raise ProofFailedError(f"the proof is of run {document['run'][:64]}, not of {run[:64]}")
+    if run is not None and document["run"] != run.lower():
+        raise ProofFailedError(f"the proof is of run {document['run'][:64]}, not of {run}")
     rows: dict[str, _Row] = {}
     lines: list[str] = []
     for number, claim in enumerate(document["claims"], start=1):
@@ -98,8 +130,40 @@ def check_file(path: Path, run: str = "") -> Proved:
         )
     if not rows:
         raise NotAProofError("there is no claim")
-    lines += _links(rows, document["raw"])
-    return Proved(document["run"], tuple(lines))
+    lines += [*_links(rows, document["raw"]), *_agreements(rows)]
+    return Proved(document["run"], tuple(lines), tuple(_unclaimed(rows, document["raw"], run)))
+
+
+def _unclaimed(rows: dict[str, _Row], raw: dict[str, Any], run: str | None) -> list[str]:
+    """What a reader could believe to be proved, and is not."""
+    found = []
+    if run is None:
+        found.append("no run was named: hold its hash against one that you trust, all of it")
+    found += [said for kind, said in _CELL.items() if kind not in rows]
+    if not raw:
+        found.append("no bytes: nothing of what the answer says")
+    if "response" in rows:
+        found.append("who gave the answer: it is taken as sealed, no route is asked again")
+    if "selection" in rows:
+        found.append("that the answer's text reads so: `flavourbench audit` reads it again")
+    if "task" in rows:
+        found.append("that the map follows from the release: `flavourbench audit` derives it again")
+    if "standing" in rows:
+        found.append("that the standing follows from all cells: `flavourbench verify` derives it")
+    return found
+
+
+def _agreements(rows: dict[str, _Row]) -> list[str]:
+    """Rows of one cell name one task and one route, whichever of them are there."""
+    lines = []
+    for name in _SHARED:
+        stated = [(kind, row.fields[name]) for kind, row in rows.items() if name in row.fields]
+        for kind, value in stated[1:]:
+            if value != stated[0][1]:
+                raise ProofFailedError(f"{kind}.{name} is not that of {stated[0][0]}")
+        if len(stated) > 1:
+            lines.append(f"{name} is one in {', '.join(kind for kind, _ in stated)}")
+    return lines
 
 
 def _claim(claim: Any, run: str, where: str) -> _Row:
@@ -300,20 +364,33 @@ def _read(path: Path) -> Any:
 
 def main(arguments: list[str]) -> int:
     """Check the proof that the first argument names, against the run that the second names."""
-    if len(arguments) not in (1, 2):
-        sys.stderr.write("usage: python -I verifier.py PROOF [RUN]\n")
+    if arguments in (["--help"], ["-h"]):
+        sys.stdout.write(f"usage: {_USAGE}\n\n{__doc__}")
+        return 0
+    if len(arguments) not in (1, 2) or arguments[0].startswith("-"):
+        sys.stderr.write(f"usage: {_USAGE} (--help says more)\n")
         return 2
     try:
         proved = check_file(Path(arguments[0]), *arguments[1:])
+    except NotAHashError as problem:
+        sys.stderr.write(f"not a whole hash of a run: {len(arguments[1])} characters. {problem}\n")
+        return 2
     except NotAProofError as problem:
-        sys.stderr.write(f"not a proof: {problem}\n")
+        sys.stderr.write(f"not a proof: {_printed(problem)}\n")
         return 2
     except ProofFailedError as problem:
-        sys.stderr.write(f"the proof fails: {problem}\n")
+        sys.stderr.write(f"the proof fails: {_printed(problem)}\n")
         return 1
-    lines = [*proved.lines, f"The proof holds. Run {proved.run}"]
-    sys.stdout.write("\n".join(lines) + "\n")
+    lines = [*proved.lines, *(f"not claimed: {line}" for line in proved.unclaimed)]
+    named = "Run" if len(arguments) > 1 else "It names run"
+    lines.append(f"The proof holds. {named} {proved.run}")
+    sys.stdout.write("".join(f"{_printed(line)}\n" for line in lines))
     return 0
+
+
+def _printed(text: object) -> str:
+    """One line in which nothing of a proof can steer a terminal."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in str(text))
 
 
 if __name__ == "__main__":

@@ -4,24 +4,33 @@
 2. Every input root that a table names is the root of that table; routes are those of params.yaml.
 3. Every file is the one that `dvc.lock` lists, byte by byte; DVC looks at size and time only.
 4. Each stage, derived again in memory, gives the stored tables; the report gives the stored files.
-5. Where a card or a run's hash is expected, the tables are those that it names.
+5. A card that lies in the workspace or in `artifacts/` and names this run says what the tables do.
+6. Where a card or a run's hash is expected, everything is as it says.
 
-With `quick`, step 4 is left out.
+With `quick`, step 4 is said to be left out.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.audit.card import Card, Expected, make_card, read_expected, write_card
+from pipeline.audit.card import Card, make_card, write_card
+from pipeline.audit.chain import about_differences, input_differences
 from pipeline.audit.differences import Difference, compare_lines, compare_tables, damaged_rows
+from pipeline.audit.evidence import Mark
+from pipeline.audit.expected import (
+    Expected,
+    card_pairs,
+    check_expected,
+    check_pair,
+    read_expected,
+)
+from pipeline.audit.foreign import foreign_files, report_names
 from pipeline.audit.layout import places, run_digest, stored_headers, table_entries
 from pipeline.audit.locked import compare_with_lock
 from pipeline.audit.rebuild import Derived, derive_stage
 from pipeline.errors import FlavourbenchError, ProofError, TableError, UsageError
 from pipeline.files import read_bytes
-from pipeline.identity import digest
-from pipeline.links import is_foreign_link
 from pipeline.progress import silent
 from pipeline.tables import read_stored, read_table
 from pipeline.tracks import TRACKS
@@ -40,7 +49,6 @@ __all__ = ["Step", "Verification", "seal", "verify"]
 
 _REPORT_LIMIT = 2**28
 _NAMED = 10
-_OURS = (".gitignore", "README.md")
 
 
 class Step(NamedTuple):
@@ -54,11 +62,19 @@ class Step(NamedTuple):
         What was seen, or why it was not checked.
     differences
         What is not as it has to be.
+    otherwise
+        How the step stands where nothing differs.
     """
 
     title: str
     evidence: str
     differences: tuple[Difference, ...]
+    otherwise: Mark = Mark.OK
+
+    @property
+    def mark(self) -> Mark:
+        """How the step ended."""
+        return Mark.DIFFERS if self.differences else self.otherwise
 
 
 class Verification(NamedTuple):
@@ -74,7 +90,10 @@ class Verification(NamedTuple):
 
 
 def verify(
-    workspace: Workspace, quick: bool = False, expect: str = "", progress: Progress = silent
+    workspace: Workspace,
+    quick: bool = False,
+    expect: str | None = None,
+    progress: Progress = silent,
 ) -> Verification:
     """Check a workspace.
 
@@ -85,7 +104,7 @@ def verify(
     quick
         Whether to hash only, and derive nothing again.
     expect
-        A card's file, or a run's hash or its first 8 or more characters; none where empty.
+        A card's file, or a run's whole hash; none to hold the run against nothing.
     progress
         Told of each step that is done.
 
@@ -97,11 +116,12 @@ def verify(
     if not any(place.path(workspace).is_file() for place in places(workspace.parameters)):
         stored_headers(workspace)  # says what to do
         raise UsageError("tables", "none that can be read", "artifacts", "Run `dvc checkout`.")
-    expected = read_expected(expect) if expect else None
+    expected = None if expect is None else read_expected(expect)
     steps: list[Step] = []
-    for step in _steps(workspace, quick, expected):
+    for step in _steps(workspace, quick):
         steps.append(step)
         progress(len(steps), 4 if quick else 3 + sum(len(track.stages) for track in TRACKS))
+    steps += _held_against(workspace, expected)
     headers = _headers(workspace)
     return Verification(run_digest(table_entries(headers)), tuple(steps))
 
@@ -116,7 +136,7 @@ def seal(workspace: Workspace, folder: Path) -> Card:
     TableError
         The card cannot be written.
     """
-    found = verify(workspace, quick=True).differences
+    found = [one for step in _steps(workspace, quick=True) for one in step.differences]
     if found:
         raise ProofError(
             "a run in which nothing differs", str(found[0]), "seal",
@@ -127,19 +147,32 @@ def seal(workspace: Workspace, folder: Path) -> Card:
     return card
 
 
-def _steps(workspace: Workspace, quick: bool, expected: Expected | None) -> Iterator[Step]:
+def _steps(workspace: Workspace, quick: bool) -> Iterator[Step]:
     stored: dict[Place, Table[Any]] = {}
     sound: set[Place] = set()
     yield _files(workspace, stored if not quick else None, sound)
-    headers = _headers(workspace)
-    yield _chain(workspace, headers)
+    yield _chain(workspace, _headers(workspace))
     yield _locked(workspace)
-    if not quick:
+    if quick:
+        yield Step("stages and report", "hashed only, not derived again", (), Mark.UNKNOWN)
+    else:
         yield from _stages(workspace, stored, sound)
+
+
+def _held_against(workspace: Workspace, expected: Expected | None) -> Iterator[Step]:
+    """Cards that lie here, and what a person expects."""
+    headers = _headers(workspace)
+    for pair in card_pairs(workspace):
+        title, found = "the card that lies here", check_pair(workspace, headers, pair)
+        name = (pair.card or pair.page or workspace.root).relative_to(workspace.root).as_posix()
+        if found is None:
+            yield Step(title, f"{name} is of another run", (), Mark.UNKNOWN)
+        else:
+            yield Step(title, f"{name} says what the tables say; versions aside", tuple(found))
     if expected is not None:
-        found = expected.differences(headers)
-        said = f"run {expected.run[:16]}…" if expected.run else "run"
-        yield Step("the expected run", f"{said} is what the tables give", tuple(found))
+        said = "is what the tables give" if expected.card is None else "is as its card says"
+        differences = check_expected(workspace, headers, expected)
+        yield Step("the expected run", f"run {expected.run} {said}", tuple(differences))
 
 
 def _files(workspace: Workspace, stored: dict[Place, Table[Any]] | None, sound: set[Place]) -> Step:
@@ -161,25 +194,11 @@ def _files(workspace: Workspace, stored: dict[Place, Table[Any]] | None, sound: 
             found += named or [Difference(place.file(), problem.expected, problem.found)]
         if stored is not None and table is not None:
             stored[place] = table
-    found += _orphans(workspace)
+    found += foreign_files(workspace)
     evidence = (
         f"{len(sound)} tables of {rows:,} rows; every row gives its digest, every table its root"
     )
     return Step("rows and roots", evidence, tuple(found))
-
-
-def _orphans(workspace: Workspace) -> list[Difference]:
-    """Files that no stage writes, and links out of the workspace."""
-    folder = workspace.root / "artifacts"
-    known = {place.file() for place in places(workspace.parameters)}
-    found = []
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(workspace.root).as_posix()
-        if is_foreign_link(path):
-            found.append(Difference(name, "a file of its own", "a symbolic link"))
-        elif path.suffix == ".parquet" and name not in known:
-            found.append(Difference(name, "no such file: no stage writes it", "a file"))
-    return found
 
 
 def _headers(workspace: Workspace) -> dict[Place, TableHeader]:
@@ -196,43 +215,21 @@ def _headers(workspace: Workspace) -> dict[Place, TableHeader]:
 
 
 def _chain(workspace: Workspace, headers: dict[Place, TableHeader]) -> Step:
-    by_name = {place.input_name: place for place in places(workspace.parameters)}
+    parameters = workspace.parameters
     found: list[Difference] = []
-    links = 0
     for place, header in headers.items():
-        for name, root in header.inputs.items():
-            links += 1
-            where = f"{place.file()}, header, inputs {name}"
-            source = by_name.get(name)
-            if source is None:
-                found.append(Difference(where, "a table of this run", name))
-            elif source in headers and headers[source].root != root:
-                found.append(Difference(where, headers[source].root, root))
-    routes = [place for place in headers if place.answers]
-    for place in routes:
-        found += _route(workspace, place, headers[place])
-    evidence = f"{links} input roots and {len(routes)} routes are what they name"
+        found += input_differences(parameters, headers, place)
+        found += about_differences(parameters, place, header)
+    links = sum(len(header.inputs) for header in headers.values())
+    routes = sum(place.answers for place in headers)
+    evidence = f"{links} input roots and {routes} routes are what they name"
     return Step("the chain of inputs", evidence, tuple(found))
-
-
-def _route(workspace: Workspace, place: Place, header: TableHeader) -> list[Difference]:
-    """Whether a table of answers is that of its route: two files swapped are seen here."""
-    from pipeline.asking.routes import find_route
-    from pipeline.portfolio import PORTFOLIO
-
-    expected = find_route(PORTFOLIO, workspace.parameters, place.name)
-    stated = header.about.get("route", "")
-    if stated == expected.document:
-        return []
-    found = digest("route-document", stated)[:16] if stated else "none"
-    where = f"{place.file()}, header, about route"
-    return [Difference(where, f"route {expected.digest[:16]}…", f"another document, {found}…")]
 
 
 def _locked(workspace: Workspace) -> Step:
     lock = workspace.root / "dvc.lock"
     if not lock.is_file():
-        return Step("files as dvc.lock lists them", "not checked: there is no dvc.lock", ())
+        return Step("files as dvc.lock lists them", "there is no dvc.lock", (), Mark.UNKNOWN)
     files, gone, found = compare_with_lock(workspace.root, workspace.parameters.routes)
     evidence = f"{files} files are those that dvc.lock lists, byte by byte"
     if gone:
@@ -252,7 +249,7 @@ def _stages(
             continue
         here = [place for place in places(workspace.parameters) if place.stage == stage.word]
         found: list[Difference] = []
-        result = Derived({}, ())
+        result = Derived({})
         try:
             result = derive_stage(held, stage, stored)
         except FlavourbenchError as problem:
@@ -261,8 +258,8 @@ def _stages(
                 Difference(f"stage {stage.word}, derived again: {said}", "a result", problem.found)
             )
         for place in here:
-            if place in result.tables:
-                table = result.tables[place]
+            table = result.tables.get(place, result.sealed.get(place))
+            if table is not None:
                 held = held.holding(place.path(workspace), table)
                 if place in stored:
                     found += _guarded(
@@ -271,11 +268,8 @@ def _stages(
             elif place in stored and place in sound:
                 held = held.holding(place.path(workspace), stored[place])
         roots = f"{len(result.tables)} tables derived again give the stored roots"
-        yield Step(
-            f"stage {stage.word}",
-            "; ".join([roots, *result.kept] if result.tables else result.kept),
-            tuple(found),
-        )
+        said = "; ".join([roots, *result.kept] if result.tables else result.kept)
+        yield Step(f"stage {stage.word}", said, tuple(found), result.mark)
 
 
 def _documents(workspace: Workspace, stage: Stage) -> Step:
@@ -291,6 +285,11 @@ def _documents(workspace: Workspace, stage: Stage) -> Step:
     for document in documents:
         file = f"artifacts/{stage.word}/{document.name}"
         found += _document(file, folder / document.name, document.data)
+    built = {document.name for document in documents}
+    for name in sorted(report_names(workspace) - built) if built else ():
+        if (folder / name).is_file():
+            said = "no such file: this run has none"
+            found.append(Difference(f"artifacts/report/{name}", said, "a file"))
     evidence = f"{len(documents)} files written again are the stored ones, byte by byte"
     return Step(f"stage {stage.word}", evidence, tuple(found))
 

@@ -5,24 +5,26 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pipeline.audit.evidence import Mark
 from pipeline.showing.view import Grid, View
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pipeline.audit.card import Card
-    from pipeline.audit.evidence import Audit
+    from pipeline.audit.evidence import Audit, AuditStep
     from pipeline.audit.verifier import Proved
-    from pipeline.audit.verify import Verification
+    from pipeline.audit.verify import Step, Verification
 
 __all__ = ["audit_view", "card_view", "proved_view", "verification_view"]
 
 _HEX = re.compile(r"\b([0-9a-f]{24})[0-9a-f]{40}\b")
-_MARKS = {True: "ok", False: "differs"}
 
 
 def verification_view(result: Verification) -> View:
     """The steps of `verify`, then every difference on a line of its own."""
     rows = tuple(
-        (str(number), step.title, _MARKS[not step.differences],
+        (str(number), step.title, step.mark.value,
          step.evidence if not step.differences else f"{len(step.differences)} differences")
         for number, step in enumerate(result.steps, start=1)
     )  # fmt: skip
@@ -34,6 +36,7 @@ def verification_view(result: Verification) -> View:
         "steps": [
             {
                 "title": step.title,
+                "mark": step.mark.value,
                 "evidence": step.evidence,
                 "differences": [difference._asdict() for difference in step.differences],
             }
@@ -41,7 +44,8 @@ def verification_view(result: Verification) -> View:
         ],
     }
     grid = Grid("", ("step", "what", "", "evidence"), rows, frozenset({0}))
-    return View("Verification", (grid,), (said, *map(str, found)), document)
+    notes = (said, *map(str, found), *_reservations(result.steps))
+    return View("Verification", (grid,), notes, document)
 
 
 def audit_view(audit: Audit) -> View:
@@ -61,14 +65,31 @@ def audit_view(audit: Audit) -> View:
     said = (
         "A step differs from what follows from its inputs." if audit.differs else "Nothing differs."
     )
-    return View(f"Audit of {audit.subject}", (grid,), (f"{said} Run {audit.run}",), document)
+    notes = (f"{said} Run {audit.run}", *_reservations(audit.steps))
+    return View(f"Audit of {audit.subject}", (grid,), notes, document)
+
+
+def _reservations(steps: Sequence[Step] | Sequence[AuditStep]) -> list[str]:
+    """What was not derived, a line for each way in which it was not."""
+    found = []
+    for mark in (Mark.SEALED, Mark.UNKNOWN):
+        titles = [step.title for step in steps if step.mark is mark]
+        if titles:
+            found.append(f"{mark.value.capitalize()}: {', '.join(titles)}.")
+    return found
 
 
 def proved_view(proved: Proved) -> View:
     """The checks of a proof that holds."""
-    rows = tuple((str(n), "ok", line) for n, line in enumerate(proved.lines, start=1))
-    grid = Grid("", ("", "", "check"), rows, frozenset({0}))
-    document = {"ok": True, "run": proved.run, "checks": list(proved.lines)}
+    rows = [(str(n), "ok", line) for n, line in enumerate(proved.lines, start=1)]
+    rows += [("", "not claimed", line) for line in proved.unclaimed]
+    grid = Grid("", ("", "", "check"), tuple(rows), frozenset({0}))
+    document = {
+        "ok": True,
+        "run": proved.run,
+        "checks": list(proved.lines),
+        "not_claimed": list(proved.unclaimed),
+    }
     return View("Proof", (grid,), (f"The proof holds. Run {proved.run}",), document)
 
 

@@ -43,7 +43,9 @@ def audit(
 @commands.command("verify-proof", rich_help_panel=PANEL)
 def verify_proof(
     file: Annotated[Path, typer.Argument(help="A proof that `audit --proof` wrote.")],
-    run: Annotated[str, typer.Option(help="Hash that the run is known by.")] = "",
+    run: Annotated[
+        str | None, typer.Option(help="Whole hash that the run is known by.", show_default=False)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a proof with nothing else at hand; `pipeline/audit/verifier.py` does it on its own."""
@@ -60,8 +62,9 @@ def verify(
         bool, typer.Option("--quick", help="Hash only; derive nothing again.")
     ] = False,
     expect: Annotated[
-        str, typer.Option(help="A run's card, or its hash, that the tables have to give.")
-    ] = "",
+        str | None,
+        typer.Option(help="A run's card, or its whole hash, that the tables have to give."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check every row, root and link, then derive every stage again; exit 1 if anything differs."""

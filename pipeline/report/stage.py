@@ -15,14 +15,19 @@ from pipeline.showing.documents import markdown_text
 from pipeline.workspace import StageSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from pipeline.workspace import Workspace
 
-__all__ = ["Document", "build", "page_path", "run"]
+__all__ = ["Document", "build", "file_names", "page_path", "run"]
 
 _FOLDERS = ("figures", "paper")
+_PLAIN = (
+    "index.html", "leaderboard.csv", "leaderboard.json", "leaderboard.md", "metrics.json",
+)  # fmt: skip
+_FIGURES = ("contrasts", "difficulty", "families", "forest", "ranks", "unparseable")
+_TABLES = ("denominators", "leaderboard", "task-maps")
 
 
 class Document(NamedTuple):
@@ -73,6 +78,27 @@ def build(workspace: Workspace) -> tuple[Document, ...]:
     return (
         *(Document(name, text.encode("utf-8")) for name, text in texts.items()),
         *(Document(f"paper/{name}", data) for name, data in papers.items()),
+    )
+
+
+def file_names(panels: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Every file that the stage can write, without drawing any.
+
+    Parameters
+    ----------
+    panels
+        Pairs of panels that are compared: each has a figure.
+    """
+    figures_of = (*_FIGURES, *(f"panels-{first}-{second}" for first, second in panels))
+    drawn = {f"figures/{name}.svg" for name in figures_of}
+    drawn |= {f"paper/{name}.png" for name in figures_of}
+    tables = (*figures_of, *_TABLES)
+    return frozenset(
+        {
+            *_PLAIN,
+            *drawn,
+            *(f"paper/{name}.{end}" for name in tables for end in ("csv", "md", "tex")),
+        }
     )
 
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["print_view"]
 
 _WIDTH = 100
-_MARKS = {"ok": "green", "differs": "bold red", "not checked": "yellow"}
+_MARKS = {"ok": "green", "differs": "bold red"}
+_MARKS |= dict.fromkeys(("not checked", "not claimed", "taken as sealed"), "yellow")
 """Colours of cells that say how a check ended."""
 
 

@@ -165,7 +165,7 @@ def an_input_root_that_lies(run):
     reheader(path_of(run, "score", "scores"), lambda h: h["inputs"].update(tasks="0" * 64))
 
 
-@fault("score/scores.parquet, header, inputs tasks", "found None")
+@fault("score/scores.parquet, header, inputs tasks", "found no such input")
 def an_input_left_out(run):
     reheader(path_of(run, "score", "scores"), lambda h: h["inputs"].pop("tasks"))
 
@@ -173,6 +173,28 @@ def an_input_left_out(run):
 @fault("score/scores.parquet, header, inputs kitchen")
 def an_input_that_is_no_table(run):
     reheader(path_of(run, "score", "scores"), lambda h: h["inputs"].update(kitchen="0" * 64))
+
+
+@fault("score/scores.parquet, header, inputs core")
+def an_input_that_it_was_not_made_from(run):
+    root = read_table(path_of(run, "score", "core"), CoreTask).root
+    reheader(path_of(run, "score", "scores"), lambda h: h["inputs"].update(core=root))
+
+
+@fault("score/scores.parquet, header, about note", "expected no such document")
+def a_document_that_no_table_has(run):
+    reheader(path_of(run, "score", "scores"), lambda h: h["about"].update(note="{}"))
+
+
+@fault("execute/dice.parquet, header, about slug")
+def answers_that_say_they_are_of_another_route(run):
+    reheader(path_of(run, "execute", "dice"), lambda h: h["about"].update(slug='"first"'))
+
+
+@fault("execute/dice.parquet, header, about route/", "expected no such document")
+def an_earlier_route_under_another_digest(run):
+    name = "route/" + "0" * 64
+    reheader(path_of(run, "execute", "dice"), lambda h: h["about"].update({name: "{}"}))
 
 
 @fault("execute/dice.parquet, header, about route")
@@ -292,7 +314,7 @@ def five_gigabytes_claimed_by_a_tiny_file(run):
     set_claimed_bytes(path_of(run, "score", "scores"), 5 * 2**30)
 
 
-@fault("score/core.parquet", "no such file")
+@fault("score/core.parquet", "No such file")
 def a_table_missing(run):
     path_of(run, "score", "core").unlink()
 
@@ -313,6 +335,16 @@ def a_table_cut_short(run):
 @fault("artifacts/score/more.parquet", "no stage writes it")
 def a_table_that_no_stage_writes(run):
     shutil.copy2(path_of(run, "score", "core"), path_of(run, "score", "more"))
+
+
+@fault("artifacts/score/pipe", "no stage writes it", "something else")
+def a_pipe_among_the_tables(run):
+    os.mkfifo(run.root / "artifacts/score/pipe")
+
+
+@fault("artifacts/report/link.html", "a symbolic link")
+def a_link_in_the_report(run):
+    (run.root / "artifacts/report/link.html").symlink_to(run.root / "params.yaml")
 
 
 @fault("score/scores.parquet", "UTF-8")

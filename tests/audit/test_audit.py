@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from pipeline.asking.adapter import Reply, make_requests, response_of
+from pipeline.asking.routes import find_route
 from pipeline.audit.cell import audit_cell
 from pipeline.audit.evidence import Mark
 from pipeline.audit.layout import run_digest, stored_headers, table_entries
 from pipeline.audit.lookup import find_hash
+from pipeline.audit.proof import write_proof
 from pipeline.audit.subjects import audit_hash, audit_named
+from pipeline.audit.verifier import check_file
+from pipeline.audit.verify import verify
 from pipeline.cli import app
 from pipeline.errors import TableError, UsageError
-from pipeline.tables import make_table, write_table
-from schemas.results import Contrast, CoreTask, Score, Selection, Standing
+from pipeline.identity import table_root
+from pipeline.portfolio import PORTFOLIO
+from pipeline.tables import Table, make_table, read_header, read_table, write_table
+from pipeline.workspace import open_workspace
+from schemas.execution import Attempt, Outcome, Response
+from schemas.results import CellStatus, Contrast, CoreTask, Reason, Score, Selection, Standing
 from schemas.taskset import Task, TaskSet
-from tests.audit.faults import FAULTS
+from tests.audit.faults import FAULTS, edit, forge, reheader
+from tests.mini import replay_route, run_stages
 
 STEPS = [
     "release", "task", "prompt", "request and route", "raw answer", "answer text and selection",
@@ -131,8 +143,6 @@ def test_an_ambiguous_prefix_lists_its_matches(run):
     table = run.read("score", Score)
     root = run.read("score", CoreTask).root
     rows = [f"{root[:10]}{i:054x}" for i in range(table.header.rows)]
-    import pyarrow as pa
-
     data = table.data.set_column(0, table.data.schema.field(0), pa.array(rows, pa.string()))
     write_table(run.artifact("score", "scores"), table._replace(data=data))
     with pytest.raises(UsageError, match=rf"score {root[:10]}.*score {root[:10]}.* Give more"):
@@ -202,6 +212,237 @@ def test_a_forged_selection_is_marked_where_it_is_read(run):
     assert marks(audit)["answer text and selection"] is Mark.DIFFERS
 
 
+def consistent(run, slug, change):
+    """Forge a route's answers and make every later table follow from them."""
+    forge(run, "execute", Response, change, slug)
+    answers = run.read_named("execute", slug, Response)
+    tried = run.artifact("execute", f"attempts/{slug}")
+    attempts = read_table(tried, Attempt)
+    write_table(tried, make_table(Attempt, attempts.rows(), {f"responses/{slug}": answers.root}))
+    run_stages(run, "parse", "score", "statistics")
+
+
+def another_answer(rows, task):
+    return [
+        row.model_copy(update={"raw": b"Sealed.\n\nFINAL_SELECTION: A, B, C"})
+        if row.task_id == task else row
+        for row in rows
+    ]  # fmt: skip
+
+
+def another_outcome(rows, task):
+    return [
+        row.model_copy(update={"outcome": Outcome.REFUSED}) if row.task_id == task else row
+        for row in rows
+    ]
+
+
+def no_answer(rows, task):
+    return [row for row in rows if row.task_id != task]
+
+
+@pytest.mark.parametrize("forged", [another_answer, another_outcome, no_answer])
+@pytest.mark.parametrize("slug", ["dice", "best", "first", "careless", "told"])
+def test_an_answer_that_its_route_would_not_give_is_marked(run, slug, forged):
+    task = cells(run, slug="dice")[0].task_id
+    if slug == "told":
+        run = with_replay(run)
+    consistent(run, slug, lambda rows: forged(rows, task))
+    audit = audit_cell(run, slug, task)
+    assert {title for title, mark in marks(audit).items() if mark is Mark.DIFFERS} == {"raw answer"}
+
+
+def with_replay(run):
+    """The run with one more route, which replays a file."""
+    route = replay_route(run, "told.jsonl", {}) | {"ranked": False}
+    parameters = json.loads((run.root / "params.yaml").read_text("utf-8"))
+    parameters["routes"]["told"] = route
+    (run.root / "params.yaml").write_text(json.dumps(parameters), "utf-8")
+    opened = open_workspace(run.root)
+    run_stages(opened, "execute", "parse", "score", "statistics", "train")
+    return opened
+
+
+def test_what_cannot_be_derived_is_taken_as_sealed_everywhere(run, tmp_path):
+    run = with_replay(run)
+    task = cells(run, slug="told")[0].task_id
+    assert marks(audit_cell(run, "told", task))["raw answer"] is Mark.OK
+    (run.root / "told.jsonl").unlink()
+    audit = audit_cell(run, "told", task)
+    assert marks(audit)["raw answer"] is Mark.SEALED
+    assert not audit.differs
+    assert "taken as sealed: told.jsonl is not here" in evidence(audit, "raw answer")
+    step = next(step for step in verify(run).steps if step.title == "stage execute")
+    assert (step.mark, step.differences) == (Mark.SEALED, ())
+    assert "told: told.jsonl is not here, taken as sealed" in step.evidence
+    run_stages(run, "report")
+    folder = ["-w", str(run.root)]
+    for arguments in (["audit", "--route", "told", "--task", task], ["verify"]):
+        shown = CliRunner().invoke(app, [*arguments, *folder])
+        assert shown.exit_code == 0
+        assert "Taken as sealed: " in shown.stdout
+    write_proof(audit, tmp_path / "proof.json")
+    assert any("taken as sealed" in line for line in check_file(tmp_path / "proof.json").unclaimed)
+
+
+def with_paid(run):
+    """The run with one more route, whose answers cost money; they are sealed as `execute` does."""
+    route = {
+        "adapter": "openai", "base_url": "http://localhost:9/v1", "model": "m", "label": "Paid",
+        "ranked": False, "sampling": {"max_tokens": 9},
+        "price": {"prompt_usd_per_mtok": 1, "completion_usd_per_mtok": 1},
+    }  # fmt: skip
+    parameters = json.loads((run.root / "params.yaml").read_text("utf-8"))
+    parameters["routes"]["paid"] = route
+    (run.root / "params.yaml").write_text(json.dumps(parameters), "utf-8")
+    run = open_workspace(run.root)
+    bound, questions = find_route(PORTFOLIO, run.parameters, "paid"), PORTFOLIO.questions(run)
+    body = {"choices": [{"message": {"content": "FINAL_SELECTION: A, C, F"}}]}
+    reply = Reply(Outcome.OK, "chat", json.dumps(body).encode())
+    requests = make_requests(questions, bound.digest)
+    rows = [response_of(request, reply) for request in requests]
+    about = {"route": bound.document, "slug": '"paid"'}
+    answers = make_table(Response, rows, {"tasks": questions.root}, about)
+    write_table(run.artifact("execute", "paid"), answers)
+    attempts = make_table(Attempt, [], {"responses/paid": answers.root})
+    write_table(run.artifact("execute", "attempts/paid"), attempts)
+    run_stages(run, "parse", "score", "statistics", "train")
+    return run
+
+
+def test_paid_answers_are_taken_as_sealed_and_all_else_is_derived(run):
+    run = with_paid(run)
+    task = cells(run, slug="paid", selection="ACF")[0].task_id
+    audit = audit_cell(run, "paid", task)
+    assert {title: mark for title, mark in marks(audit).items() if mark is not Mark.OK} == {
+        "raw answer": Mark.SEALED
+    }
+    assert "taken as sealed: its answers cost money" in evidence(audit, "raw answer")
+    steps = {step.title: step for step in verify(run).steps}
+    assert steps["stage execute"].mark is Mark.SEALED
+    assert steps["stage execute"].differences == steps["stage parse"].differences == ()
+    assert "paid: its answers cost money, taken as sealed" in steps["stage execute"].evidence
+
+
+def test_a_sealed_answer_under_a_key_that_is_not_its_own_is_named(run):
+    run = with_replay(run)
+    (run.root / "told.jsonl").unlink()
+    consistent(
+        run, "told",
+        lambda rows: [*rows, rows[0].model_copy(update={"request_digest": "f" * 64, "raw": b"x"})],
+    )  # fmt: skip
+    found = [str(d) for d in verify(run).differences]
+    assert any("execute/told.parquet, request_digest ffff" in line for line in found)
+
+
+def test_an_earlier_answer_is_no_cell_of_this_run_and_taken_as_sealed(run):
+    earlier = run.read_named("execute", "dice", Response).digests[0]
+    parameters = json.loads((run.root / "params.yaml").read_text("utf-8"))
+    parameters["routes"]["dice"]["seed"] = 4
+    (run.root / "params.yaml").write_text(json.dumps(parameters), "utf-8")
+    run = open_workspace(run.root)
+    run_stages(run, "execute", "parse", "score", "statistics", "train", "report")
+    audit = audit_hash(run, earlier)
+    assert audit.subject == f"response {earlier}"
+    assert marks(audit) == {"row": Mark.OK, "raw answer": Mark.SEALED, "proof": Mark.OK}
+    step = next(step for step in verify(run).steps if step.title == "stage execute")
+    assert (step.mark, step.differences) == (Mark.SEALED, ())
+    tasks = run.read("freeze", Task).header.rows
+    assert f"dice: {tasks} earlier answers and 0 earlier attempts taken as sealed" in step.evidence
+
+
+def test_an_attempt_of_a_route_that_makes_none_is_marked(run):
+    cell = cells(run, slug="dice")[0]
+    answered = run.read_named("execute", "dice", Response).rows()
+    request = next(r.request_digest for r in answered if r.task_id == cell.task_id)
+    fields = dict.fromkeys(Attempt.columns()) | {
+        "request_digest": request, "number": 1, "route_digest": cell.route_digest,
+        "task_id": cell.task_id, "outcome": Outcome.OK, "stored": True, "sent_unix_ms": 1,
+        "headers": "{}", "detail": "", "raw": b"",
+    }  # fmt: skip
+    forge(run, "execute", Attempt, lambda _: [Attempt.model_validate(fields)], "attempts/dice")
+    assert marks(audit_cell(run, "dice", cell.task_id))["raw answer"] is Mark.DIFFERS
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: [row for row in rows if row.slug != "dice"],
+        lambda rows: [row.model_copy(update={"label": "Loaded"}) for row in rows],
+        lambda rows: [row.model_copy(update={"rank": 5}) for row in rows],
+    ],
+    ids=["gone", "label", "rank"],
+)
+def test_a_forged_standing_is_marked(run, change):
+    task = cells(run, slug="dice")[0].task_id
+    forge(run, "statistics", Standing, change)
+    assert marks(audit_cell(run, "dice", task))["standing"] is Mark.DIFFERS
+
+
+KEYED = ["freeze/tasks", "execute/dice", "parse/selections", "score/scores", "score/core",
+         "statistics/leaderboard"]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", KEYED)
+@pytest.mark.parametrize("where", ["first", "last"])
+def test_a_key_that_stands_twice_is_refused(run, word, where):
+    place = next(p for p in stored_headers(run) if p.word == word)
+    core = run.read("score", CoreTask).rows()
+    task = core[0 if where == "first" else -1].task_id
+    path = place.path(run)
+    stored = pq.read_table(path)
+    rows = stored.to_pylist()
+    rows.insert(0 if where == "first" else len(rows), rows[0 if where == "first" else -1])
+    doubled = pa.Table.from_pylist(rows, schema=stored.schema)
+    header = read_header(path)
+    digests = doubled.column("digest").to_pylist()
+    root = table_root(place.model.kind, digests)
+    forged = header._replace(rows=len(rows), root=root)
+    write_table(path, Table(place.model, doubled.replace_schema_metadata(None), forged))
+    outcomes = []
+    try:
+        outcomes.append(audit_cell(run, "dice", task).differs)
+    except (TableError, UsageError) as problem:
+        outcomes.append("key" in str(problem) or "one row of a name" in str(problem))
+    assert outcomes == [True]
+
+
+def test_rows_of_other_keys_that_stand_twice_do_not_count_twice(run):
+    def double(rows):
+        rows.insert(9, rows[8])
+
+    edit(run, "score", CoreTask, double)
+    cell = cells(run, slug="dice", status="parsed")[0]
+    with pytest.raises(TableError, match="each key once"):
+        audit_cell(run, "dice", cell.task_id)
+
+
+@pytest.mark.parametrize("field", ["status", "outcome", "reason", "alternative_selection"])
+def test_every_field_of_a_forged_reading_is_marked(run, field):
+    other = {"status": CellStatus.FAILED, "outcome": "failed", "reason": Reason.WRAPPER,
+             "alternative_selection": None}[field]  # fmt: skip
+    cell = cells(run, slug="dice", status="parsed")[0]
+    forge(run, "parse", Selection, lambda rows: [
+        row.model_copy(update={field: other}) if row == cell else row for row in rows
+    ])  # fmt: skip
+    audit = audit_cell(run, "dice", cell.task_id)
+    assert marks(audit)["answer text and selection"] is Mark.DIFFERS
+
+
+def test_a_route_that_lies_is_marked_in_the_cell(run):
+    FAULTS["a_route_that_lies"][0](run)
+    audit = audit_cell(run, "dice", cells(run, slug="dice")[0].task_id)
+    assert marks(audit)["request and route"] is Mark.DIFFERS
+
+
+def test_a_table_whose_inputs_were_emptied_is_marked(run):
+    path = run.artifact("score", "scores")
+    root = read_header(path).root
+    assert marks(audit_hash(run, root))["table"] is Mark.OK
+    reheader(path, lambda header: header.update(inputs={}))
+    assert marks(audit_hash(run, root))["table"] is Mark.DIFFERS
+
+
 def test_a_row_that_does_not_give_its_digest_stops_the_audit(run):
     FAULTS["a_row_edited"][0](run)
     row = run.read("parse", Selection)
@@ -223,8 +464,6 @@ def test_the_command_shows_tables_and_json(sound_run):
 
 
 def test_hostile_answers_are_shown_inert(run):
-    from schemas.execution import Response
-
     table = run.read_named("execute", "dice", Response)
     rows = [row.model_copy(update={"raw": b"\x1b[31m[bold]\x00\xff"}) for row in table.rows()]
     write_table(

@@ -20,7 +20,7 @@ from pipeline.audit import verifier
 from pipeline.audit.cell import audit_cell
 from pipeline.audit.proof import proof_document, write_proof
 from pipeline.audit.subjects import audit_hash
-from pipeline.audit.verifier import NotAProofError, ProofFailedError, check_file
+from pipeline.audit.verifier import NotAHashError, NotAProofError, ProofFailedError, check_file
 from pipeline.cli import app
 from pipeline.errors import UsageError
 from pipeline.identity import (
@@ -40,7 +40,7 @@ def proof(sound_run):
     return json.loads(json.dumps(document))
 
 
-def check(document, tmp_path, run=""):
+def check(document, tmp_path, run=None):
     path = tmp_path / "proof.json"
     path.write_text(json.dumps(document), "utf-8")
     return check_file(path, run)
@@ -51,7 +51,7 @@ def claim_of(document, kind):
 
 
 def test_a_proof_holds_and_says_what_it_shows(proof, tmp_path):
-    proved = check(proof, tmp_path, proof["run"][:8])
+    proved = check(proof, tmp_path, proof["run"])
     assert proved.run == proof["run"]
     assert "score.score_bps is the map's score of the selection" in proved.lines
     assert "response.raw is the digest of the bytes" in proved.lines
@@ -177,9 +177,96 @@ def test_a_sound_row_of_another_cell_does_not_fit(proof, sound_run, tmp_path):
 
 
 def test_a_proof_of_another_run_fails(proof, tmp_path):
-    for run in ("0" * 64, proof["run"][:7]):
+    for run in ("0" * 64, other(proof["run"])):
         with pytest.raises(ProofFailedError, match="not of"):
             check(proof, tmp_path, run)
+    assert check(proof, tmp_path, proof["run"].upper()).run == proof["run"]
+
+
+@pytest.mark.parametrize("length", [0, 1, 8, 32, 63, 65])
+def test_anything_but_a_whole_hash_authenticates_nothing(proof, tmp_path, length, capsys):
+    start = (proof["run"] + "0")[:length]
+    with pytest.raises(NotAHashError, match="The start of a hash proves nothing"):
+        check(proof, tmp_path, start)
+    assert verifier.main([str(tmp_path / "proof.json"), start]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    done = CliRunner().invoke(app, ["verify-proof", str(tmp_path / "proof.json"), "--run", start])
+    assert isinstance(done.exception, UsageError)
+    assert "whole hash of 64" in str(done.exception)
+
+
+UNCLAIMED = {
+    "task": "no task", "response": "no response", "selection": "no selection", "score": "no score",
+    "core-task": "no task of the common core", "standing": "no standing",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", UNCLAIMED)
+def test_what_a_proof_does_not_claim_is_said(proof, tmp_path, kind, capsys):
+    whole = check(proof, tmp_path, proof["run"])
+    assert not any(line.startswith("no ") for line in whole.unclaimed)
+    document = copy.deepcopy(proof)
+    document["claims"].remove(claim_of(document, kind))
+    if kind == "response":
+        document["raw"] = {}
+    unclaimed = check(document, tmp_path, proof["run"]).unclaimed
+    assert any(line.startswith(UNCLAIMED[kind]) for line in unclaimed)
+    assert verifier.main([str(tmp_path / "proof.json"), proof["run"]]) == 0
+    assert f"not claimed: {UNCLAIMED[kind]}" in capsys.readouterr().out
+    shown = CliRunner().invoke(app, ["verify-proof", str(tmp_path / "proof.json"), "--json"])
+    assert set(unclaimed) < set(json.loads(shown.stdout)["not_claimed"])
+
+
+def test_bytes_that_are_not_there_and_a_run_that_is_not_named_are_said(proof, tmp_path, capsys):
+    document = proof | {"raw": {}}
+    assert any("no bytes" in line for line in check(document, tmp_path, proof["run"]).unclaimed)
+    assert verifier.main([str(tmp_path / "proof.json")]) == 0
+    said = capsys.readouterr().out
+    assert "not claimed: no run was named" in said
+    assert said.endswith(f"The proof holds. It names run {proof['run']}\n")
+
+
+@pytest.mark.parametrize("field", ["slug", "task_id", "task_digest", "route_digest"])
+def test_rows_of_two_cells_are_no_proof_of_one(sound_run, proof, tmp_path, field):
+    """Each pair of rows that name a task or a route, with nothing between them that would link."""
+    rows = sound_run.read("parse", Selection).rows()
+    own = claim_of(proof, "selection")["fields"]
+    task = next(r.task_id for r in rows if r.slug == "dice" and r.task_id != own["task_id"])
+    slug, name = ("first", own["task_id"]) if field in ("slug", "route_digest") else ("dice", task)
+    another = json.loads(json.dumps(proof_document(audit_cell(sound_run, slug, name))))
+    pairs = 0
+    for one in proof["claims"]:
+        for two in another["claims"]:
+            stated = (one["fields"].get(field), two["fields"].get(field))
+            if one["kind"] != two["kind"] and None not in stated and stated[0] != stated[1]:
+                with pytest.raises(ProofFailedError):
+                    check(proof | {"claims": [one, two], "raw": {}}, tmp_path, proof["run"])
+                pairs += 1
+    assert pairs > 1
+
+
+def test_the_verifier_says_how_it_is_used(capsys):
+    for option in ("--help", "-h"):
+        assert verifier.main([option]) == 0
+        assert "usage: python -I verifier.py PROOF" in capsys.readouterr().out
+    for wrong in ([], ["--what"], ["a", "b", "c"]):
+        assert verifier.main(wrong) == 2
+        assert "--help" in capsys.readouterr().err
+
+
+def test_nothing_in_a_proof_steers_a_terminal(proof, tmp_path, capsys):
+    document = copy.deepcopy(proof)
+    document["format"] = "\x1b[2Jflavourbench"
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(document), "utf-8")
+    assert verifier.main([str(path)]) == 2
+    document["format"], document["run"] = proof["format"], "\u202e\x1b[31m"
+    path.write_text(json.dumps(document), "utf-8")
+    assert verifier.main([str(path), proof["run"]]) == 1
+    said = capsys.readouterr()
+    assert all(line.isprintable() for line in (said.out + said.err).splitlines())
 
 
 @pytest.mark.parametrize(
