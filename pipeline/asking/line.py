@@ -7,6 +7,8 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from pydantic import ValidationError
+
 from pipeline.asking.adapter import Exchange, Reply, response_of
 from pipeline.asking.budget import Budget, in_micros
 from pipeline.asking.journal import Journal
@@ -32,12 +34,19 @@ __all__ = ["Hosts", "Line", "paid_job"]
 _ROW = 5
 """Cells in a row without an answer of the right model after which a route stops."""
 
+_UNKNOWN = {"headers": "{}", "detail": ""}
+"""What stands where nothing is known; in every other field of an exchange, none does."""
+
 _MINUTE = 60.0
 _CHARACTERS = 4  # of a prompt in a token, for rate limits only
+_WASTED = frozenset({Outcome.MODEL_MISMATCH, Outcome.UNKNOWN_FINISH})
+"""Stored, and paid for, yet of no use: a row of them is no endpoint to go on with."""
+
 _REMEDIES = {
     Outcome.QUOTA: "Nothing more was asked; mend the account, or wait, and run again to go on.",
     Outcome.CONFIGURATION: "Mend the route or its key and run again; what is stored stays.",
     Outcome.MODEL_MISMATCH: "Pin the provider, or list the id under accept (another route then).",
+    Outcome.UNKNOWN_FINISH: "Its finish reason is no word that we know; what is stored stays.",
     Outcome.NOT_JSON: "Check base_url; what is stored stays.",
 }
 
@@ -244,7 +253,7 @@ class Line:
         """Count a cell that has ended or is left open; stop where nothing good comes back."""
         outcome = tried.outcome
         (self._tally.stored if tried.stored else self._tally.parked)[outcome.value] += 1
-        if outcome.rule is Rule.STORE and outcome is not Outcome.MODEL_MISMATCH:
+        if outcome.rule is Rule.STORE and outcome not in _WASTED:
             self._in_a_row = 0
             return
         self._in_a_row += 1
@@ -292,13 +301,14 @@ def attempt_of(sending: Sending, reply: Reply, *, stored: bool) -> Attempt:
     """The row of a try; bytes that are stored as the response are not kept twice."""
     fields = (reply.exchange or Exchange())._asdict()
     del fields["retry_after_ms"]
-    return Attempt(
-        **sending._asdict(),
-        **fields,
-        outcome=reply.outcome,
-        stored=stored,
-        raw=b"" if stored else reply.raw,
-    )
+    fields |= {"outcome": reply.outcome, "stored": stored, "raw": b"" if stored else reply.raw}
+    fields |= sending._asdict()
+    try:
+        return Attempt(**fields)
+    except ValidationError as problem:
+        # what a provider says beyond all bounds is unknown; the answer that came with it stays
+        odd = {str(fault["loc"][0]) for fault in problem.errors()} & {*Exchange._fields}
+        return Attempt(**fields | {name: _UNKNOWN.get(name) for name in odd})
 
 
 def _last_try(state: RetryCallState) -> _Try:

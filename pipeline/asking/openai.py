@@ -45,6 +45,9 @@ _HEADER_LIMIT = 200
 _CONNECT_SECONDS = 10.0
 _OVERHEAD_TOKENS = 64
 _MICROS = 1_000_000
+_COST_LIMIT = 10**12
+"""Millionths of a US dollar, a million dollars: no try costs more, so nobody knows what it cost."""
+
 _NEVER_SENT = frozenset({Fault.CERTIFICATE, Fault.UNREACHABLE, Fault.UNUSABLE})
 
 
@@ -165,7 +168,8 @@ class OpenAiAdapter:
             return math.ceil(Decimal(str(usage.cost_usd)) * _MICROS)
         if usage.prompt_tokens is None or usage.completion_tokens is None:
             return None
-        return _price(self.route, usage.prompt_tokens, usage.completion_tokens)
+        cost = _price(self.route, usage.prompt_tokens, usage.completion_tokens)
+        return None if cost is None or cost > _COST_LIMIT else cost
 
 
 def request_body(route: OpenAiRoute, prompt: str) -> bytes:
