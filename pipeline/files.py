@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import FlavourbenchError, TableError
+from pipeline.links import cached_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FileHash",
+    "Opened",
     "hash_file",
+    "open_regular",
     "parse_json",
     "read_bytes",
     "read_json",
@@ -45,7 +48,17 @@ class FileHash(NamedTuple):
     sha256: str
 
 
-class _Opened(NamedTuple):
+class Opened(NamedTuple):
+    """An open file and the size that it had then.
+
+    Attributes
+    ----------
+    stream
+        Its bytes.
+    size
+        In bytes.
+    """
+
     stream: BinaryIO
     size: int
 
@@ -59,7 +72,7 @@ def read_bytes(path: Path, limit: int, error: type[FlavourbenchError]) -> bytes:
         As `error`: the file is missing, a symbolic link, no regular file, or too large.
     """
     where = str(path)
-    with _opened(path, error) as (stream, size):
+    with open_regular(path, error) as (stream, size):
         try:
             data = stream.read(limit + 1) if size <= limit else b""
         except OSError as problem:
@@ -79,7 +92,7 @@ def read_lines(path: Path, limit: int, error: type[FlavourbenchError]) -> Iterat
         As `error`: the file is missing, a symbolic link or no regular file, or a line has more
         than `limit` bytes; names the line.
     """
-    with _opened(path, error) as (stream, _):
+    with open_regular(path, error) as (stream, _):
         number = 0
         try:
             while line := stream.readline(limit + 2):
@@ -97,7 +110,7 @@ def read_lines(path: Path, limit: int, error: type[FlavourbenchError]) -> Iterat
 
 def hash_file(path: Path, error: type[FlavourbenchError]) -> FileHash:
     """Size and SHA-256 of a regular file of any size. Raises as `read_lines` does."""
-    with _opened(path, error) as (stream, _):
+    with open_regular(path, error) as (stream, _):
         hasher, size = hashlib.sha256(), 0
         try:
             while chunk := stream.read(_CHUNK):
@@ -110,20 +123,40 @@ def hash_file(path: Path, error: type[FlavourbenchError]) -> FileHash:
 
 
 @contextmanager
-def _opened(path: Path, error: type[FlavourbenchError]) -> Iterator[_Opened]:
-    """A regular file, open for reading; never what a symbolic link leads to."""
+def open_regular(
+    path: Path, error: type[FlavourbenchError], remedy: str = "Check the path."
+) -> Iterator[Opened]:
+    """A regular file, open for reading; never what a symbolic link leads to, but for DVC's own.
+
+    Raises
+    ------
+    FlavourbenchError
+        As `error`, with `remedy`: the file is missing, a symbolic link or no regular file.
+    """
     where = str(path)
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = _descriptor(path)
     except (OSError, ValueError) as problem:
         found = "a symbolic link" if _errno(problem) == errno.ELOOP else _fault(problem)
-        raise error("a regular, readable file", found, where, "Check the path.") from problem
+        raise error("a regular, readable file", found, where, remedy) from problem
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
-        raise error("a regular file", "something else", where, "Check the path.")
+        found = "a folder" if stat.S_ISDIR(status.st_mode) else "something else"
+        raise error("a regular file", found, where, remedy)
     with os.fdopen(descriptor, "rb") as stream:
-        yield _Opened(stream, status.st_size)
+        yield Opened(stream, status.st_size)
+
+
+def _descriptor(path: Path) -> int:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        return os.open(path, flags)
+    except OSError as problem:
+        cached = cached_file(path) if problem.errno == errno.ELOOP else None
+        if cached is None:
+            raise
+        return os.open(cached, flags)
 
 
 def read_json(path: Path, limit: int, error: type[FlavourbenchError]) -> Any:

@@ -17,18 +17,23 @@ from pipeline.columns import row_digests
 from pipeline.errors import IdentityError, TableError
 from pipeline.files import parse_json, replacing
 from pipeline.identity import canonical_bytes, row_digest, table_root
+from pipeline.parquet import open_parquet
 from schemas.record import Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     import pyarrow as pa
+
+    from pipeline.parquet import ParquetSource
 
 __all__ = [
     "Table",
     "TableHeader",
     "make_table",
+    "open_table",
     "read_header",
     "read_stored",
     "read_table",
@@ -37,8 +42,8 @@ __all__ = [
 
 _METADATA_KEY = b"flavourbench"
 _ROW_GROUP = 65_536
-_BYTES_LIMIT = 4 * 2**30
-_BATCH = 4096
+_REMEDY = "The file was changed or cut short; restore it with `dvc checkout` or `dvc repro`."
+_MISSING = "Run `dvc repro` to build it or `dvc pull` to fetch it."
 _HEADER_FIELDS = {
     "table": str,
     "kind": str,
@@ -207,30 +212,21 @@ def read_stored(path: Path, model: type[R]) -> Table[R]:
     TableError
         The file is missing, no Parquet, or of another table or shape.
     """
-    import pyarrow as pa
-
-    source = _open(path)
-    try:
-        header = _header(source.schema_arrow, path)
-        _check_model(header, model, source.schema_arrow, path)
-        return Table(model, _read_bounded(source, path), header)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
-        raise _changed("a whole Parquet file", str(problem), path) from problem
-    finally:
-        source.close()
+    with open_table(path) as source:
+        header = _header(source.schema, path)
+        _check_model(header, model, source.schema, path)
+        return Table(model, source.table().combine_chunks(), header)
 
 
 def read_header(path: Path) -> TableHeader:
     """What a file says of itself, unverified. Raises as `read_table` does."""
-    import pyarrow as pa
+    with open_table(path) as source:
+        return _header(source.schema, path)
 
-    source = _open(path)
-    try:
-        return _header(source.schema_arrow, path)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
-        raise _changed("a whole Parquet file", str(problem), path) from problem
-    finally:
-        source.close()
+
+def open_table(path: Path) -> AbstractContextManager[ParquetSource]:
+    """A table's file, open, for what reads it in parts. Raises as `read_header` does."""
+    return open_parquet(path, TableError, _MISSING if not path.exists() else _REMEDY)
 
 
 def _check_keys(model: type[Row], data: pa.Table) -> None:
@@ -245,51 +241,6 @@ def _check_keys(model: type[Row], data: pa.Table) -> None:
                 f"table {model.table}",
                 "Give every row its own key.",
             )
-
-
-def _open(path: Path) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if path.is_symlink() or not path.is_file():
-        found = "a symbolic link" if path.is_symlink() else "no such file"
-        if path.exists() and not path.is_symlink():
-            found = "a folder" if path.is_dir() else "no regular file"
-        raise TableError(
-            "a Parquet file",
-            found,
-            str(path),
-            "Run `dvc repro` to build it or `dvc pull` to fetch it.",
-        )
-    try:
-        source = pq.ParquetFile(path)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
-        raise _changed("a whole Parquet file", str(problem), path) from problem
-    claimed = sum(
-        source.metadata.row_group(i).total_byte_size for i in range(source.metadata.num_row_groups)
-    )
-    if claimed > _BYTES_LIMIT:
-        source.close()
-        raise _too_large(f"{claimed:,} claimed", path)
-    return source
-
-
-def _read_bounded(source: Any, path: Path) -> pa.Table:
-    """The file's data, counted while it is unpacked: what a file claims can be a lie."""
-    import pyarrow as pa
-
-    batches, size = [], 0
-    for batch in source.iter_batches(batch_size=_BATCH):
-        size += batch.nbytes
-        if size > _BYTES_LIMIT:
-            raise _too_large(f"{size:,} and more", path)
-        batches.append(batch)
-    schema = source.schema_arrow.remove_metadata()
-    return pa.Table.from_batches(batches, schema).combine_chunks()
-
-
-def _too_large(found: str, path: Path) -> TableError:
-    return _changed(f"at most {_BYTES_LIMIT:,} bytes of data", found, path)
 
 
 def _header(schema: pa.Schema, path: Path) -> TableHeader:
@@ -329,7 +280,7 @@ def _changed(expected: str, found: str, path: Path) -> TableError:
         expected,
         found,
         str(path),
-        "The file was changed or cut short; restore it with `dvc checkout` or `dvc repro`.",
+        _REMEDY,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 from collections import deque
@@ -14,6 +13,7 @@ from pydantic import ValidationError
 from pipeline.errors import ParameterError, TableError
 from pipeline.files import read_bytes
 from pipeline.tables import read_table, write_table
+from pipeline.yaml import YamlBounds, parse_yaml
 from schemas.execution import Response
 from schemas.parameters import Parameters, StarterRelease
 
@@ -35,15 +35,15 @@ __all__ = [
     "release_name",
 ]
 
-_PARAMETERS_LIMIT = 4 * 2**20
+_PARAMETERS_LIMIT = 2**20
+_BOUNDS = YamlBounds(values=40_000, depth=16, characters=_PARAMETERS_LIMIT)
+_INTEGERS = 10**4300  # Python writes no longer ones
 _TAGS = {("release",): 1, ("freeze",): 1, ("routes",): 2, ("score", "core"): 2}
 """Sections whose shape a tag decides, and where pydantic puts that tag into an error's place."""
 
 _NEAR_SECRETS = {"base_url", "extra_body", "headers_env", "key_env"}
 """Where people type a secret by mistake."""
 
-_MAX_VALUES = 20_000
-_MAX_DEPTH = 16
 _PLAIN = "Use text, integers, booleans and lists."
 
 R = TypeVar("R", bound="Row")
@@ -184,22 +184,7 @@ def open_workspace(root: Path) -> Workspace:
 
 def parse_parameters(data: bytes, where: str) -> Parameters:
     """Parameters from the bytes of a YAML file. Raises as `open_workspace` does."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        value: Any = YAML(typ="safe", pure=True).load(data.decode("utf-8"))
-    except UnicodeDecodeError as problem:
-        raise ParameterError("UTF-8", problem.reason, where, "Save it as UTF-8.") from problem
-    except YAMLError as problem:
-        mark = getattr(problem, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        said = str(getattr(problem, "problem", None) or problem)
-        found = said.removeprefix("but ").removeprefix("found ")
-        raise ParameterError("YAML", found, f"{where}{line}", "Mend that line.") from problem
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as problem:
-        # A tag on a value that it does not fit, an integer of thousands of digits, deep nesting.
-        raise ParameterError("plain keys and values", str(problem), where, _PLAIN) from problem
+    value: Any = parse_yaml(data, where, ParameterError, _BOUNDS)
     _check_plain(value, where)
     try:
         return Parameters.model_validate_json(json.dumps(value))
@@ -215,16 +200,11 @@ def release_name(parameters: ReleaseParameters) -> str:
 
 
 def _check_plain(document: Any, where: str) -> None:
-    """Refuse what YAML can say and JSON cannot, with its key; anchors may not multiply it."""
+    """Refuse what YAML can say and JSON cannot, with its key."""
     waiting: deque[tuple[tuple[str, ...], Any]] = deque([((), document)])
-    for number in itertools.count():
-        if not waiting:
-            return
+    while waiting:
         place, value = waiting.popleft()
         spot = f"{where}: {'.'.join(place) or 'top level'}"
-        if number == _MAX_VALUES or len(place) > _MAX_DEPTH:
-            expected = f"at most {_MAX_VALUES:,} values, {_MAX_DEPTH} levels deep"
-            raise ParameterError(expected, "more", spot, "Write a smaller file.")
         if isinstance(value, dict):
             odd = next((key for key in value if not _is_text(key)), None)
             if odd is not None or None in value:
@@ -232,6 +212,8 @@ def _check_plain(document: Any, where: str) -> None:
             waiting.extend(((*place, key), item) for key, item in value.items())
         elif isinstance(value, list):
             waiting.extend(((*place, str(i)), item) for i, item in enumerate(value))
+        elif isinstance(value, int) and abs(value) >= _INTEGERS:
+            raise ParameterError("an integer of at most 4,300 digits", "a longer one", spot, _PLAIN)
         elif isinstance(value, float) and not math.isfinite(value):
             raise ParameterError("a finite number", str(value), spot, _PLAIN)
         elif not (value is None or isinstance(value, int | float) or _is_text(value)):

@@ -52,7 +52,7 @@ def symlink_to_itself(folder):
 
 def folder_for_a_file(folder):
     (folder / "x").mkdir()
-    return folder / "x", "a regular file, found something else"
+    return folder / "x", "a regular file, found a folder"
 
 
 def pipe_without_a_writer(folder):

@@ -1,4 +1,5 @@
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -446,22 +447,58 @@ def test_what_is_no_yaml_is_refused_with_its_line_or_cause(name):
         (b"a: !!bool x\n", "plain keys and values"),
         (b"a: 2026-13-45\n", "plain keys and values"),
         (b"a: " + b"9" * 5000 + b"\n", "plain keys and values"),
-        (b"a: " + b"[" * 1000 + b"]" * 1000 + b"\n", "plain keys and values"),
-        (b"a: " + b"[" * 1000, "plain keys and values"),
+        (b"a: " + b"[" * 1000 + b"]" * 1000 + b"\n", "16 levels deep, found more"),
+        (b"a: " + b"[" * 1000, "16 levels deep, found more"),
         (b"a: " + b"[" * 40 + b"]" * 40 + b"\n", "16 levels deep, found more"),
-        (b"a: &a [*a]\n", "16 levels deep, found more"),
-        (b"a: &a {b: *a}\n", "16 levels deep, found more"),
+        (b"a: &a [*a]\n", "that do not hold themselves"),
+        (b"a: &a {b: *a}\n", "that do not hold themselves"),
+        (b"a: 0x" + b"f" * 5000 + b"\n", "an integer of at most 4,300 digits"),
+        (b"a: -0o" + b"7" * 5000 + b"\n", "an integer of at most 4,300 digits"),
     ],
-    ids=range(19),
+    ids=range(21),
 )
 def test_what_is_no_mapping_of_plain_values_is_refused(data, said):
     assert said in refusal(data)
 
 
-def test_anchors_cannot_multiply_a_file_into_gigabytes():
+def doubling(line):
+    """Eleven lines, each with ten of the line before."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
-    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
-    assert "at most 20,000 values" in refusal("\n".join(lines))
+    return "\n".join([*lines, *(line(i, f"*a{i - 1}") for i in range(1, 12))])
+
+
+MULTIPLIED = {
+    "one long list many times": "[&a [" + "0, " * 8000 + "], " + "*a, " * 15_000 + "]",
+    "one long key many times": f"a: &a {'x' * 60_000}\nb: [{'{*a : 1}, ' * 600}]",
+    "one long text many times": f"a: &a {'x' * 60_000}\nb: [{'*a, ' * 600}]",
+    "lists of lists": doubling(lambda i, other: f"a{i}: &a{i} [{', '.join([other] * 10)}]"),
+    "mappings of mappings": doubling(
+        lambda i, other: f"a{i}: &a{i} {{{', '.join(f'k{n}: {other}' for n in range(10))}}}"
+    ),
+    "merged mappings": "a0: &a0 {x: 1}\n" + "\n".join(
+        f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}], k{i}: 1}}" for i in range(1, 40)
+    ),
+    "a chain deeper than any list": "a0: &a0 [x]\n" + "\n".join(
+        f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 5000)
+    ),
+    "a long list": "[" + "0, " * 20_000 * 3 + "]",
+    "a block of dashes": "- " * 20_000,
+    "nested mappings": "{a: " * 20_000,
+    "nested keys": "? " * 20_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MULTIPLIED)
+def test_no_small_file_becomes_a_large_document(name):
+    """Refused while it is read: what it would become is never made."""
+    tracemalloc.start()
+    try:
+        line = refusal(MULTIPLIED[name])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert re.match(r"params\.yaml, line \d+: expected at most [\d,]+ (values|characters)", line)
+    assert peak < 200 * 2**20
 
 
 @settings(deadline=None, max_examples=60)
@@ -503,7 +540,7 @@ def test_what_a_stage_writes_another_reads(workspace):
 
 def test_a_missing_table_says_how_to_get_it(workspace):
     with pytest.raises(
-        TableError, match=r"no such file\. Run `dvc repro` to build it or `dvc pull`"
+        TableError, match=r"No such file or directory\. Run `dvc repro` to build it or `dvc pull`"
     ):
         workspace.read("score", Score)
 

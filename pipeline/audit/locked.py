@@ -2,96 +2,198 @@
 
 DVC trusts a file whose size and time are those it remembers; here every byte is read. What DVC
 hashes is its own affair: MD5 of a file, and for a folder MD5 of the JSON list of its files.
+
+DVC keeps what it knew of a stage when `dvc.yaml` or `params.yaml` defines that stage no more: of a
+route that was taken out, or of the run before an import. Nothing makes such outputs now, so none is
+missing; the stages are named and left out.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.audit.differences import Difference
-from pipeline.errors import TableError
-from pipeline.files import read_bytes
+from pipeline.errors import FlavourbenchError, TableError
+from pipeline.files import open_regular, read_bytes
+from pipeline.links import is_foreign_link
+from pipeline.yaml import YamlBounds, parse_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
-__all__ = ["LockedOutput", "compare_with_lock", "locked_outputs"]
+__all__ = ["LockCheck", "LockedOutput", "LockedOutputs", "compare_with_lock", "locked_outputs"]
 
-_LOCK_LIMIT = 2**28
+_LIMIT = 4 * 2**20
+_BOUNDS = YamlBounds(values=250_000, depth=16, characters=_LIMIT)
 _CHUNK = 2**20
 _FOLDER = ".dir"
+_OUTPUTS = "artifacts"
+_ROUTES = "${routes}"
+_REMEDY = "Restore it from git."
 
 
 class LockedOutput(NamedTuple):
-    """A path within the workspace and the MD5 that DVC gave it."""
+    """An output that `dvc.lock` lists.
+
+    Attributes
+    ----------
+    path
+        Within the workspace.
+    md5
+        As DVC gave it.
+    size
+        Bytes, of all its files where it is a folder; none where the lock does not say.
+    """
 
     path: str
     md5: str
+    size: int | None
 
 
-def compare_with_lock(root: Path) -> tuple[int, list[Difference]]:
-    """How many files the lock covers, and which of them are not those that it lists.
+class LockedOutputs(NamedTuple):
+    """Outputs of the stages that are defined, and the stages that are not any more."""
+
+    outputs: tuple[LockedOutput, ...]
+    gone: tuple[str, ...]
+
+
+class LockCheck(NamedTuple):
+    """What came of the comparison.
+
+    Attributes
+    ----------
+    files
+        How many files the lock covers.
+    gone
+        Stages that the lock lists and nothing defines.
+    differences
+        Files that are not those that it lists.
+    """
+
+    files: int
+    gone: tuple[str, ...]
+    differences: tuple[Difference, ...]
+
+
+def compare_with_lock(root: Path, routes: Collection[str]) -> LockCheck:
+    """Read every file that the lock lists.
+
+    Parameters
+    ----------
+    root
+        The workspace's folder.
+    routes
+        The slugs of `params.yaml`.
 
     Raises
     ------
     TableError
-        `dvc.lock` is no YAML of DVC's.
+        `dvc.lock` or `dvc.yaml` is no YAML of DVC's.
     """
+    outputs, gone = locked_outputs(root, routes)
     count = 0
     found: list[Difference] = []
-    for name, md5 in locked_outputs(root):
-        path = root / name
-        if path.is_symlink():
-            found.append(Difference(name, "a file of its own", "a symbolic link"))
-        elif md5.endswith(_FOLDER) and path.is_dir():
-            files = sorted(p for p in path.rglob("*") if p.is_file() and not p.is_symlink())
-            count += len(files)
-            listed = [
-                {"md5": _md5(file), "relpath": file.relative_to(path).as_posix()} for file in files
-            ]
-            actual = hashlib.md5(
-                json.dumps(listed, sort_keys=True).encode(), usedforsecurity=False
-            ).hexdigest()
-            if actual + _FOLDER != md5:
-                found.append(Difference(f"{name}/, md5", md5, actual + _FOLDER))
-        elif path.is_file():
-            count += 1
-            actual = _md5(path)
-            if actual != md5:
-                found.append(Difference(f"{name}, md5", md5, actual))
-        else:
-            found.append(Difference(name, "a file that dvc.lock lists", "no such file"))
-    return count, found
+    for output in outputs:
+        try:
+            count += _compare(root, output)
+        except FlavourbenchError as problem:
+            found.append(Difference(problem.where, problem.expected, problem.found))
+    return LockCheck(count, gone, tuple(found))
 
 
-def locked_outputs(root: Path) -> Iterator[LockedOutput]:
-    """Path and MD5 of every output that `dvc.lock` lists. Raises as `compare_with_lock` does."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
+def locked_outputs(root: Path, routes: Collection[str]) -> LockedOutputs:
+    """What `dvc.lock` lists, by stages that are defined. Raises as `compare_with_lock` does."""
+    locked = _stages(root / "dvc.lock")
+    defined = _stages(root / "dvc.yaml") if (root / "dvc.yaml").exists() else None
+    gone = () if defined is None else tuple(s for s in locked if not _stands(s, defined, routes))
+    outputs: list[LockedOutput] = []
+    for name, stage in locked.items():
+        if name not in gone:
+            outputs += _outputs(name, stage)
+    return LockedOutputs(tuple(outputs), gone)
 
-    data = read_bytes(root / "dvc.lock", _LOCK_LIMIT, TableError)
-    try:
-        value: Any = YAML(typ="safe", pure=True).load(data.decode("utf-8"))
-        stages = value["stages"].values()
-        outs = [(out["path"], out["md5"]) for stage in stages for out in stage.get("outs", ())]
-    except (AttributeError, KeyError, TypeError, ValueError, YAMLError) as problem:
-        raise TableError(
-            "the stages and outputs of DVC", str(problem), "dvc.lock", "Restore it from git."
-        ) from problem
-    for name, md5 in outs:
-        if not isinstance(name, str) or not isinstance(md5, str) or ".." in name.split("/"):
-            raise TableError(
-                "paths within the folder", repr(name), "dvc.lock", "Restore it from git."
-            )
-        yield LockedOutput(name, md5)
+
+def _stages(path: Path) -> dict[str, Any]:
+    """The stages of a file of DVC's, by name."""
+    document = parse_yaml(read_bytes(path, _LIMIT, TableError), path.name, TableError, _BOUNDS)
+    stages = document.get("stages", {}) if isinstance(document, dict) else None
+    if not isinstance(stages, dict) or not all(isinstance(name, str) for name in stages):
+        raise TableError("the stages of DVC", _kind(stages), path.name, _REMEDY)
+    return stages
+
+
+def _stands(stage: str, defined: Mapping[str, Any], routes: Collection[str]) -> bool:
+    """Whether a stage is one that DVC would run; where it is not ours to tell, it is."""
+    name, _, key = stage.partition("@")
+    body = defined.get(name)
+    over_routes = isinstance(body, dict) and body.get("foreach") == _ROUTES
+    return key in routes if over_routes else name in defined
+
+
+def _outputs(name: str, stage: Any) -> list[LockedOutput]:
+    outs = stage.get("outs", []) if isinstance(stage, dict) else None
+    where = f"dvc.lock, stage {name}"
+    if not isinstance(outs, list):
+        raise TableError("a list of outputs", _kind(outs), where, _REMEDY)
+    found = []
+    for out in outs:
+        path, md5, size = (
+            (out.get("path"), out.get("md5"), out.get("size"))
+            if isinstance(out, dict)
+            else (None, None, None)
+        )
+        if not isinstance(path, str) or not isinstance(md5, str):
+            raise TableError("outputs with path and md5", _kind(out), where, _REMEDY)
+        parts = PurePosixPath(path).parts
+        below = parts[:1] == (_OUTPUTS,) and len(parts) > 1 and "/".join(parts) == path
+        if not below or ".." in parts or "\0" in path:
+            raise TableError(f"outputs below {_OUTPUTS}/", repr(path), where, _REMEDY)
+        found.append(LockedOutput(path, md5, size if type(size) is int else None))
+    return found
+
+
+def _compare(root: Path, output: LockedOutput) -> int:
+    """How many files an output has. Raises `TableError` where they are not those of the lock."""
+    path = root / output.path
+    for parent in path.relative_to(root).parents:
+        if (root / parent).is_symlink() and parent.name:
+            raise _differs(parent.as_posix(), "a folder of its own", "a symbolic link")
+    if is_foreign_link(path):
+        raise _differs(output.path, "a file of its own", "a symbolic link")
+    folder = output.md5.endswith(_FOLDER) and path.is_dir()
+    if not folder and not path.is_file():
+        raise _differs(output.path, "a file that dvc.lock lists", "no such file")
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if folder else [path]
+    size = sum(file.stat().st_size for file in files)
+    if output.size not in (None, size):
+        raise _differs(f"{output.path}, bytes", f"{output.size:,}", f"{size:,}")
+    actual = _folder_md5(path, files) if folder else _md5(path)
+    if actual != output.md5:
+        raise _differs(f"{output.path}{'/' if folder else ''}, md5", output.md5, actual)
+    return len(files)
+
+
+def _folder_md5(folder: Path, files: list[Path]) -> str:
+    listed = [{"md5": _md5(f), "relpath": f.relative_to(folder).as_posix()} for f in files]
+    data = json.dumps(listed, sort_keys=True).encode()
+    return hashlib.md5(data, usedforsecurity=False).hexdigest() + _FOLDER
 
 
 def _md5(path: Path) -> str:
     state = hashlib.md5(usedforsecurity=False)
-    with path.open("rb") as stream:
+    with open_regular(path, TableError) as (stream, _):
         while chunk := stream.read(_CHUNK):
             state.update(chunk)
     return state.hexdigest()
+
+
+def _differs(where: str, expected: str, found: str) -> TableError:
+    return TableError(expected, found, where, "Run `dvc checkout`.")
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is None else f"a {type(value).__name__}"

@@ -23,7 +23,7 @@ from pipeline.identity import (
     row_digest,
     streamed_proof,
 )
-from pipeline.tables import Table, read_header
+from pipeline.tables import Table, open_table, read_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -237,36 +237,25 @@ def _digest_parts(workspace: Workspace, place: Place) -> Iterator[list[str]]:
 
 
 def _batches(workspace: Workspace, place: Place, columns: list[str]) -> Iterator[Any]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = place.path(workspace)
-    read_header(path)  # refuses links, what is no table, and what claims too much
-    try:
-        with pq.ParquetFile(path) as source:
-            yield from source.iter_batches(batch_size=_PART, columns=columns)
-    except (pa.ArrowException, OSError) as problem:
-        raise _unreadable(place, str(problem)) from problem
+    with open_table(place.path(workspace)) as source:
+        yield from source.batches(columns, _PART)
 
 
 def read_row(workspace: Workspace, place: Place, index: int) -> Any:
     """One row, from its row group alone; unproved. Raises `TableError` where it cannot be read."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     header = read_header(place.path(workspace))
-    try:
-        with pq.ParquetFile(place.path(workspace)) as source:
-            start = 0
-            for group in range(source.num_row_groups):
-                size = source.metadata.row_group(group).num_rows
-                if index < start + size:
-                    data = source.read_row_group(group).slice(index - start, 1)
-                    table: Table[Row] = Table(place.model, data, header)
-                    return table.rows()[0]
-                start += size
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
-        raise _unreadable(place, str(problem)) from problem
+    with open_table(place.path(workspace)) as source:
+        start = 0
+        for group in range(source.metadata.num_row_groups):
+            size = source.metadata.row_group(group).num_rows
+            if index < start + size:
+                batches = list(source.batches(groups=[group]))
+                data = pa.Table.from_batches(batches).slice(index - start, 1)
+                table: Table[Row] = Table(place.model, data, header)
+                return table.rows()[0]
+            start += size
     raise _unreadable(place, f"{header.rows} rows")
 
 

@@ -21,6 +21,7 @@ from pipeline.audit.rebuild import STAGES, Derived, derive_stage
 from pipeline.errors import FlavourbenchError, ProofError, TableError, UsageError
 from pipeline.files import read_bytes
 from pipeline.identity import digest
+from pipeline.links import is_foreign_link
 from pipeline.progress import silent
 from pipeline.tables import read_stored, read_table
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Step", "Verification", "seal", "verify"]
 
 _REPORT_LIMIT = 2**28
+_NAMED = 10
 _OURS = (".gitignore", "README.md")
 
 
@@ -171,7 +173,7 @@ def _orphans(workspace: Workspace) -> list[Difference]:
     found = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(workspace.root).as_posix()
-        if path.is_symlink():
+        if is_foreign_link(path):
             found.append(Difference(name, "a file of its own", "a symbolic link"))
         elif path.suffix == ".parquet" and name not in known:
             found.append(Difference(name, "no such file: no stage writes it", "a file"))
@@ -228,9 +230,12 @@ def _locked(workspace: Workspace) -> Step:
     lock = workspace.root / "dvc.lock"
     if not lock.is_file():
         return Step("files as dvc.lock lists them", "not checked: there is no dvc.lock", ())
-    count, found = compare_with_lock(workspace.root)
-    evidence = f"{count} files are those that dvc.lock lists, byte by byte"
-    return Step("files as dvc.lock lists them", evidence, tuple(found))
+    files, gone, found = compare_with_lock(workspace.root, workspace.parameters.routes)
+    evidence = f"{files} files are those that dvc.lock lists, byte by byte"
+    if gone:
+        named = ", ".join(gone[:_NAMED]) + (", …" if len(gone) > _NAMED else "")
+        evidence += f"; it also remembers {len(gone)} stages that are not defined now: {named}"
+    return Step("files as dvc.lock lists them", evidence, found)
 
 
 def _stages(

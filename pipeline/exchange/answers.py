@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pipeline.asking.replay import ANSWER_LIMIT
 from pipeline.errors import ExchangeError
 from pipeline.files import parse_json, read_bytes, read_lines
+from pipeline.parquet import open_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -138,24 +139,19 @@ def _csv_rows(path: Path) -> Iterator[_Found]:
 
 def _parquet_rows(path: Path) -> Iterator[_Found]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    data = read_bytes(path, _FILE_LIMIT, ExchangeError)
-    try:
-        source = pq.ParquetFile(pa.BufferReader(data))
-        groups = range(source.metadata.num_row_groups)
-        claimed = sum(source.metadata.row_group(group).total_byte_size for group in groups)
-        if claimed > _FILE_LIMIT:
-            expected = f"at most {_FILE_LIMIT:,} bytes of rows"
-            raise ExchangeError(expected, f"{claimed:,}", str(path), "Use a smaller file.")
-        names = [name for name in source.schema_arrow.names if name in {"task_id", *FIELDS}]
+    with open_parquet(path, ExchangeError, _REMEDY, _FILE_LIMIT) as source:
+        names = [name for name in source.schema.names if name in {"task_id", *FIELDS}]
+        for name in names:
+            kind = source.schema.field(name).type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            if kind not in (pa.string(), pa.large_string(), pa.string_view(), pa.null()):
+                raise ExchangeError("text or null", str(kind), f"{path}, column {name}", _REMEDY)
         number = 0
-        for batch in source.iter_batches(batch_size=4096, columns=names):
+        for batch in source.batches(names):
             for row in batch.to_pylist():
                 number += 1
                 yield _Found(row, f"{path}, row {number}")
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
-        raise ExchangeError("a whole Parquet file", str(problem), str(path), _REMEDY) from problem
 
 
 def _unmarked(data: bytes, where: str) -> bytes:

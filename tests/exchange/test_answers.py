@@ -122,7 +122,7 @@ def test_each_fault_is_named(tmp_path, name, data, said):
 def test_nested_parquet_is_refused(tmp_path):
     table = pa.Table.from_pylist([{"task_id": "t", "answer": {"text": None}}])
     pq.write_table(table, tmp_path / "a.parquet")
-    with pytest.raises(ExchangeError, match="text or null, found an object"):
+    with pytest.raises(ExchangeError, match="column answer: expected text or null, found struct"):
         read_answers(tmp_path / "a.parquet")
 
 
