@@ -9,17 +9,16 @@ from pipeline.asking.ledger import open_ledger
 from pipeline.asking.line import Hosts, paid_job
 from pipeline.asking.openai import OpenAiAdapter
 from pipeline.asking.runner import Job, make_requests, plain_job, run_jobs
-from pipeline.asking.sealing import hydrate, seal
+from pipeline.asking.sealing import attempts_path, hydrate, seal
 from pipeline.asking.tally import Tally, unwatched
+from pipeline.dvcfiles import locked_paths
 from pipeline.errors import ExecuteError, FlavourbenchError, ProviderError
 from pipeline.execute.routes import bind_route, find_route
-from pipeline.files import read_bytes
 from pipeline.workspace import StageSummary
 from schemas.taskset import Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from pipeline.asking.ledger import Ledger
     from pipeline.asking.routes import BoundRoute
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from pipeline.workspace import Workspace
 
 __all__ = ["EVERYTHING", "Filled", "Wish", "fill", "run"]
-
-_LOCK_LIMIT = 2**28
 
 
 class Wish(NamedTuple):
@@ -41,10 +38,13 @@ class Wish(NamedTuple):
         Ask so many cells of a route at most, and seal nothing.
     give_up
         Store what fails to the end of its attempts as failed, for good.
+    anew
+        Ask and pay although `dvc.lock` lists a table that is not here.
     """
 
     limit: int | None = None
     give_up: bool = False
+    anew: bool = False
 
 
 EVERYTHING = Wish()
@@ -155,8 +155,6 @@ def _open(room: _Room, slug: str) -> _Opened:
     rows, digests = room.tasks.rows(), room.tasks.digests
     adapter = bind_route(bound, dict(zip(digests, rows, strict=True)), room.workspace.root)
     ledger = room.stack.enter_context(open_ledger(room.workspace.ledger(slug)))
-    if adapter.costs_money and not ledger.keys():
-        _refuse_to_pay_twice(room.workspace, slug, room.workspace.artifact("execute", slug))
     ledger.recover()
     documents = hydrate(ledger, room.workspace, slug)
     requests = make_requests(rows, digests, bound.digest)
@@ -165,6 +163,8 @@ def _open(room: _Room, slug: str) -> _Opened:
         job = paid_job(adapter, ledger, requests, bound.digest, room.hosts, give_up=give_up)
     else:
         job = plain_job(slug, requests, adapter, ledger)
+    if adapter.costs_money and job.missing and not room.wish.anew:
+        _refuse_to_pay_twice(room.workspace, slug, len(job.missing))
     if room.wish.limit is not None:
         # by hash, so that a few cells are of all families
         chosen = sorted(job.missing, key=lambda request: request.key)[: room.wish.limit]
@@ -200,15 +200,17 @@ def _extras(tally: Tally) -> str:
     )
 
 
-def _refuse_to_pay_twice(workspace: Workspace, slug: str, sealed: Path) -> None:
-    """Stop where `dvc.lock` says that paid answers exist, the ledger is empty and no table here."""
-    lock = workspace.root / "dvc.lock"
-    if sealed.exists() or not lock.exists():
+def _refuse_to_pay_twice(workspace: Workspace, slug: str, missing: int) -> None:
+    """Stop where `dvc.lock` lists the route's table, it is not here, and cells would be asked."""
+    sealed = workspace.artifact("execute", slug)
+    if sealed.exists() or sealed.is_symlink():
         return
-    if f"execute@{slug}:".encode() in read_bytes(lock, _LOCK_LIMIT, ExecuteError):
-        raise ExecuteError(
-            f"the answers of {slug} that dvc.lock lists",
-            "neither table nor filled ledger",
-            sealed.relative_to(workspace.root).as_posix(),
-            "Run `dvc pull` first, so that nothing is paid for twice.",
-        )
+    listed = locked_paths(workspace.root, ExecuteError)
+    for path in (sealed, attempts_path(workspace, slug)):
+        if path.relative_to(workspace.root).as_posix() in listed:
+            raise ExecuteError(
+                f"the answers of {slug} that dvc.lock lists",
+                f"no table, and {missing} cells that would be paid for again",
+                sealed.relative_to(workspace.root).as_posix(),
+                f"Run `dvc pull` first; or `flavourbench execute {slug} --anew` to pay again.",
+            )
