@@ -8,11 +8,12 @@ from pipeline.files import read_bytes
 from pipeline.yaml import YamlBounds, parse_yaml
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from pipeline.errors import FlavourbenchError
 
-__all__ = ["dvc_stages", "locked_paths"]
+__all__ = ["dvc_stages", "is_locked"]
 
 _LIMIT = 4 * 2**20
 _BOUNDS = YamlBounds(values=250_000, depth=16, characters=_LIMIT)
@@ -35,8 +36,10 @@ def dvc_stages(path: Path, error: type[FlavourbenchError]) -> dict[str, Any]:
     return stages
 
 
-def locked_paths(root: Path, error: type[FlavourbenchError]) -> set[str]:
-    """Paths of all outputs that `dvc.lock` lists, none where there is no lock.
+def is_locked(
+    root: Path, stage: str, outputs: Collection[str], error: type[FlavourbenchError]
+) -> bool:
+    """Whether `dvc.lock` lists a stage by its name, or any stage with one of the outputs.
 
     Raises
     ------
@@ -45,14 +48,16 @@ def locked_paths(root: Path, error: type[FlavourbenchError]) -> set[str]:
     """
     path = root / "dvc.lock"
     if not (path.exists() or path.is_symlink()):
-        return set()
-    found: set[str] = set()
-    for name, stage in dvc_stages(path, error).items():
-        outs = stage.get("outs", []) if isinstance(stage, dict) else None
-        whole = isinstance(outs, list) and all(
-            isinstance(out, dict) and isinstance(out.get("path"), str) for out in outs
-        )
-        if not whole:
+        return False
+    stages = dvc_stages(path, error)
+    listed = {out for name, body in stages.items() for out in _outputs(name, body, error)}
+    return stage in stages or not listed.isdisjoint(outputs)
+
+
+def _outputs(name: str, stage: Any, error: type[FlavourbenchError]) -> Iterator[str]:
+    outs = stage.get("outs", []) if isinstance(stage, dict) else None
+    for out in outs if isinstance(outs, list) else [None]:
+        path = out.get("path") if isinstance(out, dict) else None
+        if not isinstance(path, str):
             raise error("outputs with a path", "something else", f"dvc.lock, stage {name}", _REMEDY)
-        found |= {out["path"] for out in outs or ()}
-    return found
+        yield path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -14,9 +15,8 @@ from pipeline.asking.budget import Budget, in_micros
 from pipeline.asking.journal import Journal
 from pipeline.asking.ledger import Sending, Settled
 from pipeline.asking.openai import most_micros
-from pipeline.asking.runner import Job
-from pipeline.asking.tally import Tally
-from pipeline.errors import ProviderError
+from pipeline.asking.runner import Job, begun
+from pipeline.errors import ExecuteError, ProviderError
 from schemas.execution import Attempt, Outcome, Rule
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pipeline.asking.adapter import Request
     from pipeline.asking.ledger import Ledger
     from pipeline.asking.openai import OpenAiAdapter
+    from pipeline.asking.tally import Tally
     from schemas.parameters import OpenAiRoute
 
 __all__ = ["Hosts", "Line", "paid_job"]
@@ -111,7 +112,7 @@ class Line:
         self._adapter, self._tally, self._gate, self._stop = adapter, tally, gate, stop
         self._route = route = adapter.route
         self._give_up = give_up
-        self._journal = Journal(ledger)
+        self._ledger, self._journal = ledger, Journal(ledger)
         self._tries = ledger.tries()
         cap = None if route.spend_cap_usd is None else in_micros(route.spend_cap_usd)
         self._budget = Budget(tally.slug, cap, tally.spent_micros)
@@ -145,7 +146,13 @@ class Line:
             self._note(tried)
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, and put down as lost what was cancelled while it was under way."""
+        await self._journal.drain()
+        with suppress(ExecuteError):  # a ledger that is full or broken; the next run puts it down
+            lost = self._ledger.recover()
+            self._tally.attempts += lost
+            self._tally.unknown += lost
+        self._tally.spent_micros = self._budget.spent_micros
         await self._adapter.close()
 
     def _retrying(self) -> AsyncRetrying:
@@ -283,12 +290,11 @@ def paid_job(
     give_up: bool,
 ) -> Job:
     """The work of a route to an endpoint. Raises as `Ledger.keys` does."""
-    stored = ledger.keys()
-    missing = [request for request in requests if request.key not in stored]
-    tally = Tally(adapter.slug, len(requests), len(requests) - len(missing))
+    missing, tally = begun(adapter.slug, requests, ledger)
     totals = ledger.totals(route_digest)
     tally.attempts, tally.spent_micros, tally.unknown = totals[:3]
     tally.prompt_tokens, tally.completion_tokens = totals[3:5]
+    tally.earlier = tally.sums
 
     def asker(stop: asyncio.Event) -> Line:
         gate = hosts.gate(adapter.route)

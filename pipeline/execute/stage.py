@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +12,7 @@ from pipeline.asking.openai import OpenAiAdapter
 from pipeline.asking.runner import Job, make_requests, plain_job, run_jobs
 from pipeline.asking.sealing import attempts_path, hydrate, seal
 from pipeline.asking.tally import Tally, unwatched
-from pipeline.dvcfiles import locked_paths
+from pipeline.dvcfiles import is_locked
 from pipeline.errors import ExecuteError, FlavourbenchError, ProviderError
 from pipeline.execute.routes import bind_route, find_route
 from pipeline.workspace import StageSummary
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from pipeline.asking.ledger import Ledger
     from pipeline.asking.routes import BoundRoute
-    from pipeline.asking.tally import Watch
+    from pipeline.asking.tally import Spent, Watch
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
 
@@ -101,13 +102,14 @@ def run(
         tally = opened.job.tally
         with watch([tally]):
             (stopped,) = run_jobs([opened.job])
-        problem = stopped or _left_open(tally)
+        problem = stopped or _left_open(tally, tally.total - tally.done)
         if problem is not None:
             raise problem
         artifacts = seal(workspace, opened.bound, opened.ledger, opened.documents, tasks.root)
     headline = (
-        f"{slug}: {tally.present} of {tally.total} present, {tally.asked} asked now, "
-        f"{artifacts[0].rows} stored in all{_extras(tally)}"
+        f"{slug}: {tally.present} of {tally.total} present, "
+        f"{tally.asked} asked now{_failures(tally.stored)}, "
+        f"{artifacts[0].rows} stored in all{_failures(tally.in_all)}{_extras(tally)}"
     )
     return StageSummary("execute", headline, artifacts)
 
@@ -144,7 +146,11 @@ def fill(
         with watch([job.tally for job in jobs]):
             problems = run_jobs(jobs)
     for job, stopped in zip(jobs, problems, strict=True):
-        problem = stopped or (_left_open(job.tally) if wish.limit is None else None)
+        problem = stopped or (
+            _left_open(job.tally, job.tally.total - job.tally.done)
+            if wish.limit is None
+            else _smoke_problem(job.tally)
+        )
         found[job.tally.slug] = Filled(job.tally.slug, job.tally, problem)
     return [found[slug] for slug in dict.fromkeys(slugs)]
 
@@ -163,6 +169,8 @@ def _open(room: _Room, slug: str) -> _Opened:
         job = paid_job(adapter, ledger, requests, bound.digest, room.hosts, give_up=give_up)
     else:
         job = plain_job(slug, requests, adapter, ledger)
+    ended = ledger.outcomes()
+    job.tally.before.update(ended[request.key] for request in requests if request.key in ended)
     if adapter.costs_money and job.missing and not room.wish.anew:
         _refuse_to_pay_twice(room.workspace, slug, len(job.missing))
     if room.wish.limit is not None:
@@ -174,12 +182,11 @@ def _open(room: _Room, slug: str) -> _Opened:
     return _Opened(bound, ledger, documents, job)
 
 
-def _left_open(tally: Tally) -> ProviderError | None:
+def _left_open(tally: Tally, left: int) -> ProviderError | None:
     """The error where a run has come to its end and cells are left open."""
-    left = tally.total - tally.done
     if not left:
         return None
-    said = ", ".join(f"{count} {outcome}" for outcome, count in tally.parked.most_common())
+    said = _said(tally.parked)
     return ProviderError(
         "an answer to every task",
         f"{left} cells left open ({said})",
@@ -188,16 +195,41 @@ def _left_open(tally: Tally) -> ProviderError | None:
     )
 
 
+def _smoke_problem(tally: Tally) -> ProviderError | None:
+    """The error where a smoke run leaves a cell open, or where none of its cells has an answer."""
+    if tally.parked or not tally.asked or tally.stored["ok"]:
+        return _left_open(tally, tally.parked.total())
+    return ProviderError(
+        "an answer to at least one task",
+        f"none in {tally.asked} cells ({_said(tally.stored)})",
+        f"route {tally.slug}",
+        "What is stored stays; see what came back in the attempts before more is asked.",
+    )
+
+
+def _said(counts: Counter[str]) -> str:
+    """Outcomes with their counts, the most frequent first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count} {outcome}" for outcome, count in ordered)
+
+
+def _failures(counts: Counter[str]) -> str:
+    """What a headline adds to a count of cells where some have no answer."""
+    failed = Counter({outcome: count for outcome, count in counts.items() if outcome != "ok"})
+    return f" ({_said(failed)})" if failed else ""
+
+
 def _extras(tally: Tally) -> str:
-    """What a paid route adds to its headline."""
+    """What a paid route adds to its headline: this run, and all of them where there were more."""
     if not tally.attempts:
         return ""
-    unknown = f", {tally.unknown} of unknown cost" if tally.unknown else ""
-    failed = ", ".join(f"{n} {name}" for name, n in sorted(tally.stored.items()) if name != "ok")
-    return (
-        f"{f' ({failed})' if failed else ''}; {tally.attempts} attempts{unknown}, "
-        f"spent {tally.spent}"
-    )
+    told = "; " + _spent(tally.now)
+    return told if tally.now == tally.sums else f"{told}; in all {_spent(tally.sums)}"
+
+
+def _spent(sums: Spent) -> str:
+    unknown = f", {sums.unknown} of unknown cost" if sums.unknown else ""
+    return f"{sums.attempts} attempts{unknown}, spent {sums.money}"
 
 
 def _refuse_to_pay_twice(workspace: Workspace, slug: str, missing: int) -> None:
@@ -205,12 +237,22 @@ def _refuse_to_pay_twice(workspace: Workspace, slug: str, missing: int) -> None:
     sealed = workspace.artifact("execute", slug)
     if sealed.exists() or sealed.is_symlink():
         return
-    listed = locked_paths(workspace.root, ExecuteError)
-    for path in (sealed, attempts_path(workspace, slug)):
-        if path.relative_to(workspace.root).as_posix() in listed:
-            raise ExecuteError(
-                f"the answers of {slug} that dvc.lock lists",
-                f"no table, and {missing} cells that would be paid for again",
-                sealed.relative_to(workspace.root).as_posix(),
-                f"Run `dvc pull` first; or `flavourbench execute {slug} --anew` to pay again.",
-            )
+    tables = [sealed, attempts_path(workspace, slug)]
+    outputs = [path.relative_to(workspace.root).as_posix() for path in tables]
+    remedy = f"Run `dvc pull` first; or `flavourbench execute {slug} --anew` to pay again."
+    try:
+        listed = is_locked(workspace.root, f"execute@{slug}", outputs, ExecuteError)
+    except ExecuteError as problem:
+        raise ExecuteError(
+            f"a dvc.lock that tells whether answers of {slug} exist ({problem.expected})",
+            problem.found,
+            problem.where,
+            f"Restore it from git. {remedy}",
+        ) from problem
+    if listed:
+        raise ExecuteError(
+            f"the answers of {slug} that dvc.lock lists",
+            f"no table, and {missing} cells that would be paid for again",
+            outputs[0],
+            remedy,
+        )

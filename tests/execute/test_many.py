@@ -14,7 +14,7 @@ import pytest
 from pipeline.asking import line
 from pipeline.asking.ledger import open_ledger
 from pipeline.asking.sealing import attempts_path
-from pipeline.errors import ProviderError, TableError
+from pipeline.errors import ExecuteError, ProviderError, TableError
 from pipeline.execute import stage
 from pipeline.parse import stage as parse
 from pipeline.tables import read_table
@@ -346,6 +346,15 @@ class TestLooking:
         make_workspace(tmp_path, 2)
         ended = run_cli("routes", "check", "uniform", "-w", tmp_path)
         assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+
+
+def test_money_that_was_spent_is_not_spent_again_without_a_pull(tmp_path):
+    (tmp_path / "dvc.lock").write_text("stages:\n  execute@m:\n    cmd: x\n")
+    with Provider() as provider:
+        workspace = make_workspace(tmp_path, 2, {"m": openai_route(provider)})
+        with pytest.raises(ExecuteError, match="dvc pull"):
+            stage.run(workspace, "m")
+    assert provider.paths == []
 
 
 def test_raw_bytes_are_stored_as_they_came(tmp_path):
