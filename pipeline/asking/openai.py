@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pipeline.asking.adapter import Request
     from schemas.parameters import OpenAiRoute
 
-__all__ = ["BODY_LIMIT", "OpenAiAdapter", "most_micros"]
+__all__ = ["BODY_LIMIT", "OpenAiAdapter", "most_micros", "price_micros"]
 
 BODY_LIMIT = 4 * 2**20
 """Most bytes of a body that are read; a longer one is `body_too_large`."""
@@ -168,7 +168,7 @@ class OpenAiAdapter:
             return math.ceil(Decimal(str(usage.cost_usd)) * _MICROS)
         if usage.prompt_tokens is None or usage.completion_tokens is None:
             return None
-        cost = _price(self.route, usage.prompt_tokens, usage.completion_tokens)
+        cost = price_micros(self.route, usage.prompt_tokens, usage.completion_tokens)
         return None if cost is None or cost > _COST_LIMIT else cost
 
 
@@ -191,11 +191,14 @@ def most_micros(route: OpenAiRoute, prompt: str) -> int | None:
     if limit is None:
         return None
     size = len(prompt.encode("utf-8")) + len((route.system or "").encode("utf-8"))
-    return _price(route, size + _OVERHEAD_TOKENS, limit)
+    return price_micros(route, size + _OVERHEAD_TOKENS, limit)
 
 
-def _price(route: OpenAiRoute, prompt_tokens: int, completion_tokens: int) -> int | None:
-    """Dollars per million tokens are millionths of a dollar per token."""
+def price_micros(route: OpenAiRoute, prompt_tokens: int, completion_tokens: int) -> int | None:
+    """The price of tokens in millionths of a US dollar; none where the route names none.
+
+    Dollars per million tokens are millionths of a dollar per token.
+    """
     if route.price is None:
         return None
     price = route.price

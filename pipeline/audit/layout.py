@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from schemas.record import Row
 
 __all__ = ["RUN_KIND", "Place", "TableEntry", "attempts_place", "entry_digest", "places",
-           "run_digest", "stored_headers", "table_entries"]  # fmt: skip
+           "route_places", "run_digest", "stored_headers", "table_entries"]  # fmt: skip
 
 RUN_KIND = "run-table"
 """Kind of the leaves of a run's identity."""
@@ -111,9 +111,14 @@ def places(parameters: Parameters) -> tuple[Place, ...]:
     for stage, models in plain:
         if stage == "execute":
             for slug in parameters.routes:
-                found += [Place(stage, slug, Response), attempts_place(slug)]
+                found += route_places(slug)
         found += [Place(stage, model.table, model) for model in models]
     return tuple(found)
+
+
+def route_places(slug: str) -> tuple[Place, ...]:
+    """Where a route's answers and attempts lie, whether it is asked or set aside."""
+    return Place("execute", slug, Response), attempts_place(slug)
 
 
 def attempts_place(slug: str) -> Place:

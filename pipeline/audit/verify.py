@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.audit.card import Card, Expected, make_card, read_expected, write_card
 from pipeline.audit.differences import Difference, compare_lines, compare_tables, damaged_rows
-from pipeline.audit.layout import places, run_digest, stored_headers, table_entries
+from pipeline.audit.layout import places, route_places, run_digest, stored_headers, table_entries
 from pipeline.audit.locked import compare_with_lock
 from pipeline.audit.rebuild import STAGES, Derived, derive_stage
 from pipeline.errors import FlavourbenchError, ProofError, TableError, UsageError
@@ -169,7 +169,8 @@ def _files(workspace: Workspace, stored: dict[Place, Table[Any]] | None, sound: 
 def _orphans(workspace: Workspace) -> list[Difference]:
     """Files that no stage writes, and links out of the workspace."""
     folder = workspace.root / "artifacts"
-    known = {place.file() for place in places(workspace.parameters)}
+    kept = [place for slug in workspace.parameters.set_aside for place in route_places(slug)]
+    known = {place.file() for place in (*places(workspace.parameters), *kept)}
     found = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(workspace.root).as_posix()
@@ -230,7 +231,7 @@ def _locked(workspace: Workspace) -> Step:
     lock = workspace.root / "dvc.lock"
     if not lock.is_file():
         return Step("files as dvc.lock lists them", "not checked: there is no dvc.lock", ())
-    files, gone, found = compare_with_lock(workspace.root, workspace.parameters.routes)
+    files, gone, found = compare_with_lock(workspace.root, workspace.parameters.all_routes)
     evidence = f"{files} files are those that dvc.lock lists, byte by byte"
     if gone:
         named = ", ".join(gone[:_NAMED]) + (", …" if len(gone) > _NAMED else "")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import ValidationError
 
 from pipeline.asking.budget import in_micros, usd
-from pipeline.asking.openai import OpenAiAdapter, most_micros
+from pipeline.asking.openai import OpenAiAdapter, most_micros, price_micros
 from pipeline.asking.outcomes import judge
 from pipeline.asking.runner import make_requests
 from pipeline.errors import ExecuteError, FlavourbenchError, UsageError
-from pipeline.execute.overview import stored_keys
+from pipeline.execute.overview import stored_attempts, stored_keys
 from pipeline.execute.routes import find_route
 from pipeline.execute.stage import Wish, fill
 from pipeline.files import parse_json
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipeline.asking.adapter import Request
+    from pipeline.asking.store import PeekedAttempt
     from pipeline.workspace import Workspace
 
 __all__ = ["Check", "check_routes", "checks_view"]
@@ -44,9 +45,13 @@ class Check(NamedTuple):
         Whether nothing is known that keeps a run from starting.
     missing
         Cells that would be asked.
+    likely_micros
+        Their cost by the mean of the answers that are here; none where there are none.
     once_micros, most_micros
         Their cost with one try each at most, and with every attempt used and billed, below the
         cap; none where nobody knows.
+    left_micros
+        What the cap leaves; none where there is no cap.
     ping
         What one task gave, where it was asked.
     """
@@ -58,9 +63,23 @@ class Check(NamedTuple):
     price: str
     ready: bool
     missing: int
+    likely_micros: int | None
     once_micros: int | None
     most_micros: int | None
+    left_micros: int | None
     ping: str | None = None
+
+    @property
+    def pass_micros(self) -> int | None:
+        """What asking every missing cell once costs: by answers that are here, else at most."""
+        return self.once_micros if self.likely_micros is None else self.likely_micros
+
+    @property
+    def cap_is_short(self) -> bool:
+        """Whether the cap cannot pay for asking every missing cell once."""
+        if self.left_micros is None or not self.missing:
+            return False
+        return self.left_micros <= 0 or (self.pass_micros or 0) > self.left_micros
 
 
 class _Listing(NamedTuple):
@@ -109,13 +128,15 @@ def checks_view(checks: Sequence[Check]) -> View:
             check.model,
             check.price,
             f"{check.missing}",
+            "-" if check.likely_micros is None else usd(check.likely_micros),
             _cost(check.once_micros),
             _cost(check.most_micros),
         )
         for check in checks
     )
-    headings = ("route", "key", "endpoint", "model", "price", "to ask", "once", "at most")
+    headings = ("route", "key", "endpoint", "model", "price", "to ask", "likely", "once", "at most")
     notes = [f"{check.slug}: one task gave {check.ping}" for check in checks if check.ping]
+    notes += [_short_of(check) for check in checks if check.cap_is_short]
     if not checks:
         notes.append("No route has the adapter openai.")
     elif all(check.ready for check in checks):
@@ -124,11 +145,11 @@ def checks_view(checks: Sequence[Check]) -> View:
         named = ", ".join(check.slug for check in checks if not check.ready)
         notes.append(f"Not ready: {named}.")
     notes.append(
-        "once: every missing cell tried once, answers as long as allowed; at most: every attempt "
-        "used and billed, within spend_cap_usd."
+        "likely: by the mean of the answers that are here; once: every missing cell tried once, "
+        "answers as long as allowed; at most: every attempt used and billed, within spend_cap_usd."
     )
     document = {"routes": [check._asdict() for check in checks]}
-    grid = Grid("", headings, rows, frozenset({5, 6, 7}))
+    grid = Grid("", headings, rows, frozenset({5, 6, 7, 8}))
     return View("Routes to endpoints", (grid,), tuple(notes), document)
 
 
@@ -195,10 +216,53 @@ def _check(
     costs = [most_micros(priced, request.prompt) for request in missing]
     once = sum(cost or 0 for cost in costs) if None not in costs else None
     most = None if once is None else once * route.limits.attempts
-    if most is not None and route.spend_cap_usd is not None:
-        most = min(most, in_micros(route.spend_cap_usd))
-    return Check(
-        slug, key, listing.endpoint, listing.model, price, listing.ready, len(missing), once, most
+    tried = stored_attempts(workspace, find_route(workspace.parameters.routes, slug))
+    left = None
+    if route.spend_cap_usd is not None:
+        left = in_micros(route.spend_cap_usd) - sum(_booked(attempt) for attempt in tried)
+        most = None if most is None else max(0, min(most, left))
+    likely = _likely(priced, tried, len(missing))
+    check = Check(
+        slug,
+        key,
+        listing.endpoint,
+        listing.model,
+        price,
+        listing.ready,
+        len(missing),
+        likely,
+        once,
+        most,
+        left,
+    )
+    return check._replace(ready=check.ready and not check.cap_is_short)
+
+
+def _booked(attempt: PeekedAttempt) -> int:
+    """What an attempt counts for: its cost, else the most that it can have cost."""
+    cost = attempt.reserve_micros if attempt.cost_micros is None else attempt.cost_micros
+    return cost or 0
+
+
+def _likely(route: OpenAiRoute, tried: Sequence[PeekedAttempt], missing: int) -> int | None:
+    """Cost of the missing cells, each as dear as the answers here: by bill, else by tokens."""
+    costs = []
+    for attempt in tried:
+        cost = attempt.cost_micros
+        if cost is None and None not in {attempt.prompt_tokens, attempt.completion_tokens}:
+            cost = price_micros(route, attempt.prompt_tokens or 0, attempt.completion_tokens or 0)
+        if attempt.stored and cost is not None:
+            costs.append(cost)
+    return -(-sum(costs) * missing // len(costs)) if costs else None
+
+
+def _short_of(check: Check) -> str:
+    """Why a cap keeps a route from being ready."""
+    need = f"{usd(check.pass_micros or 0)} {'likely' if check.likely_micros else 'at most'}"
+    return (
+        f"{check.slug}: spend_cap_usd leaves {usd(max(0, check.left_micros or 0))}, asking "
+        f"{check.missing} cells once costs {need}: raise it, or let a smoke run show what an "
+        "answer costs."
     )
 
 
@@ -216,9 +280,7 @@ def _pinged(workspace: Workspace, check: Check) -> Check:
         return check
     (filled,) = fill(workspace, [check.slug], Wish(limit=1))
     counts = filled.tally and (filled.tally.stored + filled.tally.parked)
-    said = ", ".join(counts) if counts else "nothing"
-    if filled.problem is not None:
-        said = str(filled.problem)
+    said = ", ".join(counts) if counts else str(filled.problem or "nothing")
     good = filled.problem is None and bool(filled.tally and filled.tally.stored["ok"])
     return check._replace(ping=said, ready=check.ready and good)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.asking.store import peek_keys
+from pipeline.asking.sealing import attempts_path
+from pipeline.asking.store import PeekedAttempt, peek_attempts, peek_keys
 from pipeline.execute.routes import find_route
 from pipeline.showing.view import Grid, View
 from pipeline.tables import read_table
-from schemas.execution import Response
+from schemas.execution import Attempt, Response
 from schemas.parameters import OpenAiRoute, PolicyRoute
 from schemas.taskset import Task
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.asking.routes import BoundRoute
     from pipeline.workspace import Workspace
 
-__all__ = ["StoredKeys", "routes_view", "stored_keys"]
+__all__ = ["StoredKeys", "routes_view", "stored_attempts", "stored_keys"]
 
 _SHOWN = 12
 
@@ -63,6 +64,20 @@ def stored_keys(workspace: Workspace, bound: BoundRoute) -> StoredKeys:
     return StoredKeys(peek_keys(workspace.ledger(bound.slug), bound.digest), sealed)
 
 
+def stored_attempts(workspace: Workspace, bound: BoundRoute) -> list[PeekedAttempt]:
+    """Attempts of a route, in its ledger or its sealed table. Raises as `stored_keys` does."""
+    found: list[PeekedAttempt] = []
+    path = attempts_path(workspace, bound.slug)
+    if path.exists():
+        data = read_table(path, Attempt).data
+        columns = [data.column(name).to_pylist() for name in PeekedAttempt._fields]
+        routes = data.column("route_digest").to_pylist()
+        rows = zip(routes, zip(*columns, strict=True), strict=True)
+        found += [PeekedAttempt(*values) for route, values in rows if route == bound.digest]
+    found += peek_attempts(workspace.ledger(bound.slug), bound.digest)
+    return [*{(tried.request_digest, tried.number): tried for tried in found}.values()]
+
+
 class _Line(NamedTuple):
     """What is shown of a route."""
 
@@ -87,7 +102,7 @@ def routes_view(workspace: Workspace) -> View:
     """
     frozen = workspace.artifact("freeze", Task.table)
     total = workspace.read("freeze", Task).header.rows if frozen.exists() else 0
-    documents = [_document(workspace, slug, total) for slug in workspace.parameters.routes]
+    documents = [_document(workspace, slug, total) for slug in workspace.parameters.all_routes]
     rows = tuple(
         (d.slug, d.adapter, d.asks, d.digest[:_SHOWN], f"{d.stored}/{total}", d.state)
         for d in documents
@@ -101,7 +116,7 @@ def routes_view(workspace: Workspace) -> View:
 
 
 def _document(workspace: Workspace, slug: str, total: int) -> _Line:
-    bound = find_route(workspace.parameters.routes, slug)
+    bound = find_route(workspace.parameters.all_routes, slug)
     keys = stored_keys(workspace, bound)
     return _Line(
         slug,
@@ -110,7 +125,7 @@ def _document(workspace: Workspace, slug: str, total: int) -> _Line:
         bound.digest,
         len(keys.all),
         total,
-        keys.state(total),
+        keys.state(total) if bound.route.enabled else "set aside",
     )
 
 

@@ -43,7 +43,10 @@ def find_route(routes: Mapping[str, Route], slug: str) -> BoundRoute:
     """
     if slug not in routes:
         raise UsageError(
-            f"one of {', '.join(routes)}", repr(slug), "route", "Routes stand in params.yaml."
+            f"one of {', '.join(routes)}",
+            repr(slug),
+            "route",
+            "Routes stand in params.yaml; one with enabled: false is set aside.",
         )
     route = routes[slug]
     identity = route_identity(route)

@@ -16,6 +16,7 @@ from pipeline.dvcfiles import is_locked
 from pipeline.errors import ExecuteError, FlavourbenchError, ProviderError
 from pipeline.execute.routes import bind_route, find_route
 from pipeline.workspace import StageSummary
+from schemas.parameters import OpenAiRoute
 from schemas.taskset import Task
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ def run(
         A signal came between cells; nothing stored is lost.
     """
     tasks = workspace.read("freeze", Task)
+    if slug in workspace.parameters.set_aside:
+        return _keep(workspace, slug, tasks)
     with ExitStack() as stack:
         opened = _open(_Room(workspace, tasks, wish, Hosts(), stack), slug)
         tally = opened.job.tally
@@ -111,6 +114,20 @@ def run(
         f"{tally.asked} asked now{_failures(tally.stored)}, "
         f"{artifacts[0].rows} stored in all{_failures(tally.in_all)}{_extras(tally)}"
     )
+    return StageSummary("execute", headline, artifacts)
+
+
+def _keep(workspace: Workspace, slug: str, tasks: Table[Task]) -> StageSummary:
+    """Seal what a route that is set aside ever answered, and ask nothing."""
+    bound = find_route(workspace.parameters.set_aside, slug)
+    if isinstance(bound.route, OpenAiRoute):
+        _refuse_lost_table(workspace, slug, "no table to keep", "Run `dvc pull` first.")
+    with open_ledger(workspace.ledger(slug)) as ledger:
+        ledger.recover()
+        documents = hydrate(ledger, workspace, slug)
+        artifacts = seal(workspace, bound, ledger, documents, tasks.root)
+    stored = artifacts[0].rows
+    headline = f"{slug}: set aside (enabled: false), 0 asked now, {stored} stored in all"
     return StageSummary("execute", headline, artifacts)
 
 
@@ -172,7 +189,9 @@ def _open(room: _Room, slug: str) -> _Opened:
     ended = ledger.outcomes()
     job.tally.before.update(ended[request.key] for request in requests if request.key in ended)
     if adapter.costs_money and job.missing and not room.wish.anew:
-        _refuse_to_pay_twice(room.workspace, slug, len(job.missing))
+        found = f"no table, and {len(job.missing)} cells that would be paid for again"
+        remedy = f"Run `dvc pull` first; or `flavourbench execute {slug} --anew` to pay again."
+        _refuse_lost_table(room.workspace, slug, found, remedy)
     if room.wish.limit is not None:
         # by hash, so that a few cells are of all families
         chosen = sorted(job.missing, key=lambda request: request.key)[: room.wish.limit]
@@ -232,14 +251,13 @@ def _spent(sums: Spent) -> str:
     return f"{sums.attempts} attempts{unknown}, spent {sums.money}"
 
 
-def _refuse_to_pay_twice(workspace: Workspace, slug: str, missing: int) -> None:
-    """Stop where `dvc.lock` lists the route's table, it is not here, and cells would be asked."""
+def _refuse_lost_table(workspace: Workspace, slug: str, found: str, remedy: str) -> None:
+    """Stop where `dvc.lock` lists the table of a route that costs money, and it is not here."""
     sealed = workspace.artifact("execute", slug)
     if sealed.exists() or sealed.is_symlink():
         return
     tables = [sealed, attempts_path(workspace, slug)]
     outputs = [path.relative_to(workspace.root).as_posix() for path in tables]
-    remedy = f"Run `dvc pull` first; or `flavourbench execute {slug} --anew` to pay again."
     try:
         listed = is_locked(workspace.root, f"execute@{slug}", outputs, ExecuteError)
     except ExecuteError as problem:
@@ -252,7 +270,7 @@ def _refuse_to_pay_twice(workspace: Workspace, slug: str, missing: int) -> None:
     if listed:
         raise ExecuteError(
             f"the answers of {slug} that dvc.lock lists",
-            f"no table, and {missing} cells that would be paid for again",
+            found,
             outputs[0],
             remedy,
         )
