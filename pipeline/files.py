@@ -192,8 +192,13 @@ def _refuse_pointer(stream: BinaryIO, where: str, error: type[FlavourbenchError]
             raise error("the file itself", found, where, f"Fetch it: `{command}`.")
 
 
-def parse_json(data: bytes, where: str, error: type[FlavourbenchError]) -> Any:
+def parse_json(
+    data: bytes, where: str, error: type[FlavourbenchError], *, odd_numbers: bool = False
+) -> Any:
     """Strict JSON: UTF-8, keys once, finite numbers, no deep nesting, no lone surrogates.
+
+    With `odd_numbers`, a number that is not finite, or has too many digits to be read, is none:
+    where a reply was paid for, an odd number beside the answer does not cost the answer.
 
     Raises
     ------
@@ -207,7 +212,7 @@ def parse_json(data: bytes, where: str, error: type[FlavourbenchError]) -> Any:
     try:
         text = data.decode("utf-8")
         _bounded_depth(text, refuse)
-        value = json.loads(text, **_hooks(refuse))
+        value = json.loads(text, **_hooks(refuse, odd_numbers=odd_numbers))
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as problem:
         raise refuse("UTF-8", f"byte {problem.start}: {problem.reason}") from problem
@@ -218,7 +223,7 @@ def parse_json(data: bytes, where: str, error: type[FlavourbenchError]) -> Any:
     return value
 
 
-def _hooks(refuse: _Refuse) -> dict[str, Any]:
+def _hooks(refuse: _Refuse, *, odd_numbers: bool) -> dict[str, Any]:
     """What the parser lets through otherwise: keys twice, numbers without end."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -228,19 +233,25 @@ def _hooks(refuse: _Refuse) -> dict[str, Any]:
             raise refuse("every key once", f"key {twice!r} twice")
         return result
 
-    def integer(text: str) -> int:
-        if len(text) > _MAX_JSON_DIGITS:
-            raise refuse(f"integers of at most {_MAX_JSON_DIGITS} digits", f"{len(text)} digits")
-        return int(text)
+    def odd(expected: str, found: str) -> None:
+        if not odd_numbers:
+            raise refuse(expected, found)
 
-    def number(text: str) -> float:
+    def integer(text: str) -> int | None:
+        if len(text) <= _MAX_JSON_DIGITS:
+            return int(text)
+        odd(f"integers of at most {_MAX_JSON_DIGITS} digits", f"{len(text)} digits")
+        return None
+
+    def number(text: str) -> float | None:
         value = float(text)
-        if math.isinf(value):
-            raise refuse("finite numbers", text)
-        return value
+        if math.isfinite(value):
+            return value
+        odd("finite numbers", text)
+        return None
 
-    def constant(text: str) -> Any:
-        raise refuse("finite numbers", text)
+    def constant(text: str) -> None:
+        odd("finite numbers", text)
 
     return {
         "object_pairs_hook": pairs,

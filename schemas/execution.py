@@ -33,6 +33,7 @@ class Outcome(StrEnum):
     """How asking ended. Only `ok` completes a cell; every other is a failure with that name.
 
     Nothing here judges an answer: a truncated, filtered or refused one is an answer, stored once.
+    So is one with a finish reason that nobody knows, `unknown_finish`: it was paid for.
     """
 
     OK = "ok"
@@ -40,6 +41,7 @@ class Outcome(StrEnum):
     FILTERED = "filtered"
     REFUSED = "refused"
     MODEL_MISMATCH = "model_mismatch"
+    UNKNOWN_FINISH = "unknown_finish"
     BODY_TOO_LARGE = "body_too_large"
     FAILED = "failed"
     RATE_LIMITED = "rate_limited"
@@ -70,6 +72,7 @@ _RULES = dict.fromkeys(Outcome, Rule.RETRY) | {
     Outcome.FILTERED: Rule.STORE,
     Outcome.REFUSED: Rule.STORE,
     Outcome.MODEL_MISMATCH: Rule.STORE,
+    Outcome.UNKNOWN_FINISH: Rule.STORE,
     Outcome.BODY_TOO_LARGE: Rule.STORE,
     Outcome.FAILED: Rule.STORE,
     Outcome.QUOTA: Rule.STOP,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
     JsonValue,
+    PrivateAttr,
     StringConstraints,
     model_validator,
 )
@@ -29,6 +30,9 @@ from schemas.endpoint import (
 from schemas.record import Count, Digest, Record
 from schemas.release import Name
 from schemas.taskset import Family
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "BundleRelease",
@@ -191,11 +195,16 @@ class Policy(StrEnum):
 
 
 class ExecutionRoute(Record):
-    """What every route has. `label` and `ranked` change how a route is shown, never its answers."""
+    """What every route has. `label` and `ranked` change how a route is shown, never its answers.
+
+    A route with `enabled: false` is set aside: it is asked nothing and shown nowhere, and keeps its
+    answers for the day on which it comes back.
+    """
 
     adapter: str
     label: Name
     ranked: bool
+    enabled: bool = True
 
     @property
     def asks(self) -> str:
@@ -404,7 +413,7 @@ class ReportParameters(Record):
 
 
 class Parameters(Record):
-    """All of `params.yaml`."""
+    """All of `params.yaml`. Once read, `routes` holds those that are not set aside."""
 
     release: Annotated[ReleaseParameters, Field(discriminator="source")]
     freeze: Annotated[FreezeParameters | PublishedFreeze, Field(discriminator="source")]
@@ -414,6 +423,29 @@ class Parameters(Record):
     statistics: StatisticsParameters
     train: TrainParameters
     report: ReportParameters
+
+    _set_aside: dict[str, Route] = PrivateAttr(default_factory=dict)
+
+    @property
+    def set_aside(self) -> Mapping[str, Route]:
+        """Routes with `enabled: false`, which `routes` leaves out."""
+        return self._set_aside
+
+    @property
+    def all_routes(self) -> Mapping[str, Route]:
+        """Every route that `params.yaml` names."""
+        return {**self.routes, **self._set_aside}
+
+    @model_validator(mode="after")
+    def _routes_set_aside(self) -> Parameters:
+        """Part the routes once, so that nobody who reads `routes` can forget to."""
+        kept = {slug: route for slug, route in self.routes.items() if route.enabled}
+        if not kept:
+            message = "at least one route without enabled: false"
+            raise ValueError(message)
+        self._set_aside = {slug: r for slug, r in self.routes.items() if not r.enabled}
+        self.__dict__["routes"] = kept  # the model is frozen for everyone else
+        return self
 
     @model_validator(mode="after")
     def _slugs_differ(self) -> Parameters:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import StoppedError, UsageError
 from pipeline.showing.view import Grid, View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections import Counter
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rich.table import Table
 
     from pipeline.asking.filling import Filled, Wish
-    from pipeline.asking.tally import Tally
+    from pipeline.asking.tally import Spent, Tally
 
 __all__ = ["filled_view", "live_board", "wanted", "watched_exit"]
 
@@ -64,9 +65,19 @@ def live_board(tallies: Sequence[Tally]) -> Iterator[None]:
 
 
 def filled_view(filled: Sequence[Filled], wish: Wish) -> View:
-    """What a run over several routes came to."""
-    rows = tuple(_row(one) for one in filled)
-    headings = ("route", "cells", "asked", "failed", "open", "attempts", "tokens", "spent")
+    """What a run over several routes came to: this run, all runs, and failures by reason."""
+    now = tuple(_row(one, _now) for one in filled)
+    in_all = tuple(_row(one, _in_all) for one in filled)
+    headings = ("route", "ended", "answers", "failed", "open", "attempts", "tokens", "spent")
+    numbers = frozenset(range(1, 8))
+    reasons = tuple(row for one in filled if one.tally for row in _reasons(one.tally))
+    grids = [
+        Grid("This run", headings, now, numbers),
+        Grid("In all", headings, in_all, numbers),
+    ]
+    if reasons:
+        columns = ("route", "without an answer", "this run", "in all")
+        grids.append(Grid("Reasons", columns, reasons, frozenset({2, 3})))
     notes = [f"{one.slug}: {one.problem}" for one in filled if one.problem is not None]
     if wish.limit is not None:
         notes.append("A smoke run: its answers are kept, nothing is sealed, no score is made.")
@@ -76,8 +87,7 @@ def filled_view(filled: Sequence[Filled], wish: Wish) -> View:
         "routes": [_document(one) for one in filled],
         "smoke": wish.limit is not None,
     }
-    grid = Grid("", headings, rows, frozenset(range(1, 8)))
-    return View("execute", (grid,), tuple(notes), document)
+    return View("execute", tuple(grids), tuple(notes), document)
 
 
 def watched_exit(filled: Sequence[Filled]) -> int:
@@ -86,20 +96,47 @@ def watched_exit(filled: Sequence[Filled]) -> int:
     return max(codes, default=0)
 
 
-def _row(one: Filled) -> tuple[str, ...]:
-    tally = one.tally
-    if tally is None:
+class _Counts(NamedTuple):
+    """What one line of a table counts: cells by how they ended, those left, and the attempts."""
+
+    ended: str
+    stored: Counter[str]
+    open: int
+    sums: Spent
+
+
+def _now(tally: Tally) -> _Counts:
+    return _Counts(f"{tally.asked}", tally.stored, tally.parked.total(), tally.now)
+
+
+def _in_all(tally: Tally) -> _Counts:
+    left = tally.total - tally.done
+    return _Counts(f"{tally.done}/{tally.total}", tally.in_all, left, tally.sums)
+
+
+def _row(one: Filled, count: Callable[[Tally], _Counts]) -> tuple[str, ...]:
+    if one.tally is None:
         return (one.slug, *("-" * 7))
+    counts = count(one.tally)
+    answers, sums = counts.stored["ok"], counts.sums
     return (
         one.slug,
-        f"{tally.done}/{tally.total}",
-        str(tally.asked),
-        str(tally.failed),
-        str(tally.parked.total()),
-        str(tally.attempts),
-        f"{tally.prompt_tokens + tally.completion_tokens:,}",
-        tally.spent,
+        counts.ended,
+        str(answers),
+        str(counts.stored.total() - answers),
+        str(counts.open),
+        str(sums.attempts),
+        f"{sums.prompt_tokens + sums.completion_tokens:,}",
+        sums.money,
     )
+
+
+def _reasons(tally: Tally) -> Iterator[tuple[str, ...]]:
+    """Why cells have no answer: by outcome, and left open by their last one."""
+    for name in sorted(tally.in_all.keys() - {"ok"}):
+        yield tally.slug, name, str(tally.stored[name]), str(tally.in_all[name])
+    for name, count in sorted(tally.parked.items()):
+        yield tally.slug, f"{name}, left open", str(count), "-"
 
 
 def _document(one: Filled) -> dict[str, Any]:
@@ -110,7 +147,9 @@ def _document(one: Filled) -> dict[str, Any]:
             "total": tally.total,
             "present": tally.present,
             "stored": dict(sorted(tally.stored.items())),
+            "stored_in_all": dict(sorted(tally.in_all.items())),
             "left_open": dict(sorted(tally.parked.items())),
+            "this_run": tally.now._asdict(),
             "attempts": tally.attempts,
             "unknown_cost": tally.unknown,
             "spent_micros": tally.spent_micros,

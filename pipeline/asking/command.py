@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, StringConstraints, ValidationError
 
 from pipeline.asking.adapter import Exchange, Listing, Reply
-from pipeline.asking.outcomes import finish_outcome
+from pipeline.asking.vocabulary import finish_outcome
 from pipeline.errors import FlavourbenchError
 from pipeline.files import parse_json
 from schemas.execution import Outcome

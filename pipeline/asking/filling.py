@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,10 +11,10 @@ from pipeline.asking.ledger import open_ledger
 from pipeline.asking.line import Hosts, paid_job
 from pipeline.asking.routes import bind_route, find_route
 from pipeline.asking.runner import Job, plain_job, run_jobs
-from pipeline.asking.sealing import hydrate, seal
+from pipeline.asking.sealing import attempts_path, hydrate, seal
 from pipeline.asking.tally import Tally, unwatched
+from pipeline.dvcfiles import is_locked
 from pipeline.errors import ExecuteError, FlavourbenchError, ProviderError
-from pipeline.files import read_bytes
 from pipeline.workspace import StageSummary
 
 if TYPE_CHECKING:
@@ -22,13 +23,11 @@ if TYPE_CHECKING:
     from pipeline.asking.adapter import Questions
     from pipeline.asking.ledger import Ledger
     from pipeline.asking.routes import BoundRoute
-    from pipeline.asking.tally import Watch
+    from pipeline.asking.tally import Spent, Watch
     from pipeline.asking.track import Track
     from pipeline.workspace import Workspace
 
 __all__ = ["EVERYTHING", "Filled", "Wish", "fill_routes", "run_route"]
-
-_LOCK_LIMIT = 2**28
 
 
 class Wish(NamedTuple):
@@ -40,10 +39,13 @@ class Wish(NamedTuple):
         Ask so many cells of a route at most, and seal nothing.
     give_up
         Store what fails to the end of its attempts as failed, for good.
+    anew
+        Ask and pay although `dvc.lock` lists a table that is not here.
     """
 
     limit: int | None = None
     give_up: bool = False
+    anew: bool = False
 
 
 EVERYTHING = Wish()
@@ -100,12 +102,14 @@ def run_route(
         A signal came between cells; nothing stored is lost.
     """
     questions = track.questions(workspace)
+    if slug not in track.routes(workspace.parameters):
+        return _keep(track, workspace, slug, questions)
     with ExitStack() as stack:
         opened = _open(_Room(workspace, track, questions, wish, Hosts(), stack), slug)
         tally = opened.job.tally
         with watch([tally]):
             (stopped,) = run_jobs([opened.job])
-        problem = stopped or _left_open(tally)
+        problem = stopped or _left_open(tally, tally.total - tally.done)
         if problem is not None:
             raise problem
         artifacts = seal(
@@ -117,9 +121,26 @@ def run_route(
             source_root=questions.root,
         )
     headline = (
-        f"{slug}: {tally.present} of {tally.total} present, {tally.asked} asked now, "
-        f"{artifacts[0].rows} stored in all{_extras(tally)}"
+        f"{slug}: {tally.present} of {tally.total} present, "
+        f"{tally.asked} asked now{_failures(tally.stored)}, "
+        f"{artifacts[0].rows} stored in all{_failures(tally.in_all)}{_extras(tally)}"
     )
+    return StageSummary(track.asking.word, headline, artifacts)
+
+
+def _keep(track: Track, workspace: Workspace, slug: str, questions: Questions) -> StageSummary:
+    """Seal what a route that is set aside ever answered, and ask nothing."""
+    bound = find_route(track, workspace.parameters, slug, aside=True)
+    if not bound.maker.derivable:
+        _refuse_lost_table(track, workspace, slug, "no table to keep", "Run `dvc pull` first.")
+    with open_ledger(workspace.ledger(slug, track.folder)) as ledger:
+        ledger.recover()
+        documents = hydrate(track, ledger, workspace, slug)
+        artifacts = seal(
+            track, workspace, bound, ledger=ledger, documents=documents, source_root=questions.root
+        )
+    stored = artifacts[0].rows
+    headline = f"{slug}: set aside (enabled: false), 0 asked now, {stored} stored in all"
     return StageSummary(track.asking.word, headline, artifacts)
 
 
@@ -156,7 +177,11 @@ def fill_routes(
         with watch([job.tally for job in jobs]):
             problems = run_jobs(jobs)
     for job, stopped in zip(jobs, problems, strict=True):
-        problem = stopped or (_left_open(job.tally) if wish.limit is None else None)
+        problem = stopped or (
+            _left_open(job.tally, job.tally.total - job.tally.done)
+            if wish.limit is None
+            else _smoke_problem(job.tally)
+        )
         found[job.tally.slug] = Filled(job.tally.slug, job.tally, problem)
     return [found[slug] for slug in dict.fromkeys(slugs)]
 
@@ -167,8 +192,6 @@ def _open(room: _Room, slug: str) -> _Opened:
     bound = find_route(track, workspace.parameters, slug)
     adapter = bind_route(bound, room.questions, workspace.root)
     ledger = room.stack.enter_context(open_ledger(workspace.ledger(slug, track.folder)))
-    if adapter.costs_money and not ledger.keys():
-        _refuse_to_pay_twice(track, workspace, slug)
     ledger.recover()
     documents = hydrate(track, ledger, workspace, slug)
     requests = make_requests(room.questions, bound.digest)
@@ -178,6 +201,12 @@ def _open(room: _Room, slug: str) -> _Opened:
         job = paid_job(provider, ledger, requests, bound.digest, room.hosts, give_up=give_up)
     else:
         job = plain_job(slug, requests, adapter, ledger)
+    ended = ledger.outcomes()
+    job.tally.before.update(ended[request.key] for request in requests if request.key in ended)
+    if adapter.costs_money and job.missing and not room.wish.anew:
+        found = f"no table, and {len(job.missing)} cells that would be paid for again"
+        remedy = f"Run `dvc pull` first; or `flavourbench execute {slug} --anew` to pay again."
+        _refuse_lost_table(track, workspace, slug, found, remedy)
     if room.wish.limit is not None:
         # by hash, so that a few cells are of all families
         chosen = sorted(job.missing, key=lambda request: request.key)[: room.wish.limit]
@@ -187,12 +216,11 @@ def _open(room: _Room, slug: str) -> _Opened:
     return _Opened(bound, ledger, documents, job)
 
 
-def _left_open(tally: Tally) -> ProviderError | None:
+def _left_open(tally: Tally, left: int) -> ProviderError | None:
     """The error where a run has come to its end and cells are left open."""
-    left = tally.total - tally.done
     if not left:
         return None
-    said = ", ".join(f"{count} {outcome}" for outcome, count in tally.parked.most_common())
+    said = _said(tally.parked)
     return ProviderError(
         "an answer to every question",
         f"{left} cells left open ({said})",
@@ -201,28 +229,65 @@ def _left_open(tally: Tally) -> ProviderError | None:
     )
 
 
-def _extras(tally: Tally) -> str:
-    """What a paid route adds to its headline."""
-    if not tally.attempts:
-        return ""
-    unknown = f", {tally.unknown} of unknown cost" if tally.unknown else ""
-    failed = ", ".join(f"{n} {name}" for name, n in sorted(tally.stored.items()) if name != "ok")
-    return (
-        f"{f' ({failed})' if failed else ''}; {tally.attempts} attempts{unknown}, "
-        f"spent {tally.spent}"
+def _smoke_problem(tally: Tally) -> ProviderError | None:
+    """The error where a smoke run leaves a cell open, or where none of its cells has an answer."""
+    if tally.parked or not tally.asked or tally.stored["ok"]:
+        return _left_open(tally, tally.parked.total())
+    return ProviderError(
+        "an answer to at least one question",
+        f"none in {tally.asked} cells ({_said(tally.stored)})",
+        f"route {tally.slug}",
+        "What is stored stays; see what came back in the attempts before more is asked.",
     )
 
 
-def _refuse_to_pay_twice(track: Track, workspace: Workspace, slug: str) -> None:
-    """Stop where `dvc.lock` says that paid answers exist, the ledger is empty and no table here."""
-    lock = workspace.root / "dvc.lock"
+def _said(counts: Counter[str]) -> str:
+    """Outcomes with their counts, the most frequent first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count} {outcome}" for outcome, count in ordered)
+
+
+def _failures(counts: Counter[str]) -> str:
+    """What a headline adds to a count of cells where some have no answer."""
+    failed = Counter({outcome: count for outcome, count in counts.items() if outcome != "ok"})
+    return f" ({_said(failed)})" if failed else ""
+
+
+def _extras(tally: Tally) -> str:
+    """What a paid route adds to its headline: this run, and all of them where there were more."""
+    if not tally.attempts:
+        return ""
+    told = "; " + _spent(tally.now)
+    return told if tally.now == tally.sums else f"{told}; in all {_spent(tally.sums)}"
+
+
+def _spent(sums: Spent) -> str:
+    unknown = f", {sums.unknown} of unknown cost" if sums.unknown else ""
+    return f"{sums.attempts} attempts{unknown}, spent {sums.money}"
+
+
+def _refuse_lost_table(
+    track: Track, workspace: Workspace, slug: str, found: str, remedy: str
+) -> None:
+    """Stop where `dvc.lock` lists the table of a route that costs money, and it is not here."""
     sealed = workspace.artifact(track.place(track.asking), slug)
-    if sealed.exists() or not lock.exists():
+    if sealed.exists() or sealed.is_symlink():
         return
-    if f"{track.asking.word}@{slug}:".encode() in read_bytes(lock, _LOCK_LIMIT, ExecuteError):
+    tables = [sealed, attempts_path(track, workspace, slug)]
+    outputs = [path.relative_to(workspace.root).as_posix() for path in tables]
+    try:
+        listed = is_locked(workspace.root, f"{track.asking.word}@{slug}", outputs, ExecuteError)
+    except ExecuteError as problem:
+        raise ExecuteError(
+            f"a dvc.lock that tells whether answers of {slug} exist ({problem.expected})",
+            problem.found,
+            problem.where,
+            f"Restore it from git. {remedy}",
+        ) from problem
+    if listed:
         raise ExecuteError(
             f"the answers of {slug} that dvc.lock lists",
-            "neither table nor filled ledger",
-            sealed.relative_to(workspace.root).as_posix(),
-            "Run `dvc pull` first, so that nothing is paid for twice.",
+            found,
+            outputs[0],
+            remedy,
         )

@@ -53,6 +53,11 @@ class Journal:
             self._writer = asyncio.create_task(self._write_all())
         await done
 
+    async def drain(self) -> None:
+        """Return when nothing waits any more."""
+        if self._writer is not None:
+            await self._writer
+
     async def _write_all(self) -> None:
         """Commit until nothing waits; one commit at a time."""
         while self._waiting:
@@ -63,6 +68,8 @@ class Journal:
             except FlavourbenchError as refused:
                 problem = refused
             for item in batch:
+                if item.done.cancelled():  # its worker was; the entry is on the disk all the same
+                    continue
                 if problem is not None:
                     item.done.set_exception(problem)
                 else:

@@ -93,6 +93,11 @@ class Ledger:
         """Request keys (hex) that have a response. Raises as `responses` does, but for digests."""
         return {str(key) for (key,) in self._rows("SELECT request_digest FROM responses")}
 
+    def outcomes(self) -> dict[str, str]:
+        """Outcomes of all responses by request key (hex). Raises as `keys` does."""
+        query = "SELECT request_digest, outcome FROM responses"
+        return {str(key): str(outcome) for key, outcome in self._rows(query)}
+
     def add(self, row: Response | Attempt) -> None:
         """Store a row for good; the same row again changes nothing.
 
@@ -242,5 +247,5 @@ def _lost(row: tuple[object, ...]) -> Attempt:
     )  # fmt: skip
     fields = dict(zip(Sending._fields, row, strict=True)) | dict.fromkeys(unknown)
     fields |= {"outcome": Outcome.LOST, "stored": False, "headers": "{}", "raw": b""}
-    fields["detail"] = "the process ended before a reply came"
+    fields["detail"] = "no reply came before the run ended"
     return Attempt.model_validate(fields)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
+
+from pydantic import ValidationError
 
 from pipeline.asking.adapter import Exchange, Reply, response_of
 from pipeline.asking.budget import Budget
 from pipeline.asking.journal import Journal
 from pipeline.asking.ledger import Sending, Settled
-from pipeline.asking.runner import Job
-from pipeline.asking.tally import Tally
-from pipeline.errors import ProviderError
+from pipeline.asking.runner import Job, begun
+from pipeline.errors import ExecuteError, ProviderError
 from schemas.execution import Attempt, Outcome, Rule
 
 if TYPE_CHECKING:
@@ -22,17 +24,25 @@ if TYPE_CHECKING:
 
     from pipeline.asking.adapter import Provider, Request
     from pipeline.asking.ledger import Ledger
+    from pipeline.asking.tally import Tally
 
 __all__ = ["Hosts", "Line", "paid_job"]
 
 _ROW = 5
 """Cells in a row without an answer of the right model after which a route stops."""
 
+_UNKNOWN = {"headers": "{}", "detail": ""}
+"""What stands where nothing is known; in every other field of an exchange, none does."""
+
 _MINUTE = 60.0
+_WASTED = frozenset({Outcome.MODEL_MISMATCH, Outcome.UNKNOWN_FINISH})
+"""Stored, and paid for, yet of no use: a row of them is no endpoint to go on with."""
+
 _REMEDIES = {
     Outcome.QUOTA: "Nothing more was asked; mend the account, or wait, and run again to go on.",
     Outcome.CONFIGURATION: "Mend the route or its key and run again; what is stored stays.",
     Outcome.MODEL_MISMATCH: "Pin the provider, or list the id under accept (another route then).",
+    Outcome.UNKNOWN_FINISH: "Its finish reason is no word that we know; what is stored stays.",
     Outcome.NOT_JSON: "Check base_url; what is stored stays.",
 }
 
@@ -97,7 +107,7 @@ class Line:
         self._adapter, self._tally, self._gate, self._stop = adapter, tally, gate, stop
         self._limits = limits = adapter.limits
         self._give_up = give_up
-        self._journal = Journal(ledger)
+        self._ledger, self._journal = ledger, Journal(ledger)
         self._tries = ledger.tries()
         self._budget = Budget(tally.slug, adapter.cap_micros, tally.spent_micros)
         self._requests, self._tokens = (
@@ -129,7 +139,13 @@ class Line:
             self._note(tried)
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, and put down as lost what was cancelled while it was under way."""
+        await self._journal.drain()
+        with suppress(ExecuteError):  # a ledger that is full or broken; the next run puts it down
+            lost = self._ledger.recover()
+            self._tally.attempts += lost
+            self._tally.unknown += lost
+        self._tally.spent_micros = self._budget.spent_micros
         await self._adapter.close()
 
     def _retrying(self) -> AsyncRetrying:
@@ -238,7 +254,7 @@ class Line:
         """Count a cell that has ended or is left open; stop where nothing good comes back."""
         outcome = tried.outcome
         (self._tally.stored if tried.stored else self._tally.parked)[outcome.value] += 1
-        if outcome.rule is Rule.STORE and outcome is not Outcome.MODEL_MISMATCH:
+        if outcome.rule is Rule.STORE and outcome not in _WASTED:
             self._in_a_row = 0
             return
         self._in_a_row += 1
@@ -268,12 +284,11 @@ def paid_job(
     give_up: bool,
 ) -> Job:
     """The work of a route to a provider. Raises as `Ledger.keys` does."""
-    stored = ledger.keys()
-    missing = [request for request in requests if request.key not in stored]
-    tally = Tally(adapter.slug, len(requests), len(requests) - len(missing))
+    missing, tally = begun(adapter.slug, requests, ledger)
     totals = ledger.totals(route_digest)
     tally.attempts, tally.spent_micros, tally.unknown = totals[:3]
     tally.prompt_tokens, tally.completion_tokens = totals[3:5]
+    tally.earlier = tally.sums
 
     def asker(stop: asyncio.Event) -> Line:
         gate = hosts.gate(adapter)
@@ -286,13 +301,14 @@ def attempt_of(sending: Sending, reply: Reply, *, stored: bool) -> Attempt:
     """The row of a try; bytes that are stored as the response are not kept twice."""
     fields = (reply.exchange or Exchange())._asdict()
     del fields["retry_after_ms"]
-    return Attempt(
-        **sending._asdict(),
-        **fields,
-        outcome=reply.outcome,
-        stored=stored,
-        raw=b"" if stored else reply.raw,
-    )
+    fields |= {"outcome": reply.outcome, "stored": stored, "raw": b"" if stored else reply.raw}
+    fields |= sending._asdict()
+    try:
+        return Attempt(**fields)
+    except ValidationError as problem:
+        # what a provider says beyond all bounds is unknown; the answer that came with it stays
+        odd = {str(fault["loc"][0]) for fault in problem.errors()} & {*Exchange._fields}
+        return Attempt(**fields | {name: _UNKNOWN.get(name) for name in odd})
 
 
 def _last_try(state: RetryCallState) -> _Try:

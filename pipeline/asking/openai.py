@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from schemas.parameters import OpenAiRoute
     from schemas.record import IdentityValue
 
-__all__ = ["BODY_LIMIT", "OpenAiAdapter", "identity", "make"]
+__all__ = ["BODY_LIMIT", "OpenAiAdapter", "identity", "make", "price_micros"]
 
 BODY_LIMIT = 4 * 2**20
 """Most bytes of a body that are read; a longer one is `body_too_large`."""
@@ -58,6 +58,9 @@ _CONNECT_SECONDS = 10.0
 _OVERHEAD_TOKENS = 64
 _MICROS = 1_000_000
 _CHARACTERS = 4  # of a prompt in a token, for rate limits only
+_COST_LIMIT = 10**12
+"""Millionths of a US dollar, a million dollars: no try costs more, so nobody knows what it cost."""
+
 _NEVER_SENT = frozenset({Fault.CERTIFICATE, Fault.UNREACHABLE, Fault.UNUSABLE})
 
 
@@ -154,7 +157,7 @@ class OpenAiAdapter:
             return None
         texts = (question.prompt, question.system, self.route.system)
         size = sum(len(text.encode("utf-8")) for text in texts if text)
-        return _price(price, size + _OVERHEAD_TOKENS, limit)
+        return price_micros(price, size + _OVERHEAD_TOKENS, limit)
 
     def tokens(self, question: Question) -> int:
         """About how many tokens one try takes."""
@@ -235,7 +238,8 @@ class OpenAiAdapter:
             return None
         if self.route.price is None:
             return None
-        return _price(self.route.price, usage.prompt_tokens, usage.completion_tokens)
+        cost = price_micros(self.route.price, usage.prompt_tokens, usage.completion_tokens)
+        return None if cost > _COST_LIMIT else cost
 
 
 def identity(route: OpenAiRoute) -> dict[str, IdentityValue]:
@@ -290,8 +294,11 @@ def _listed_prices(entry: dict[str, Any]) -> Prices | None:
         return None
 
 
-def _price(price: Prices, prompt_tokens: int, completion_tokens: int) -> int:
-    """Dollars per million tokens are millionths of a dollar per token."""
+def price_micros(price: Prices, prompt_tokens: int, completion_tokens: int) -> int:
+    """The price of tokens in millionths of a US dollar.
+
+    Dollars per million tokens are millionths of a dollar per token.
+    """
     return math.ceil(
         prompt_tokens * price.prompt_usd_per_mtok
         + completion_tokens * price.completion_usd_per_mtok

@@ -11,37 +11,55 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pipeline.asking.vocabulary import (
+    BASE_CODES,
+    finish_outcome,
+    finish_text,
+    named_outcome,
+    told_outcome,
+)
 from pipeline.errors import FlavourbenchError
 from pipeline.files import parse_json
-from schemas.execution import Outcome
+from schemas.execution import Outcome, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Fault", "Usage", "Verdict", "Wire", "finish_outcome", "judge"]
+__all__ = ["Fault", "Usage", "Verdict", "Wire", "judge"]
 
 _OK = range(200, 300)
 _SAID_LIMIT = 300
 _TEXT_LIMIT = 500
-_SAFE = 2**53 - 1
-_QUOTA_WORDS = re.compile(
-    r"insufficient_quota|billing_hard_limit_reached|insufficient_credits|credit_balance_too_low"
-)
-_FILTER_WORDS = re.compile(r"content_?filter", re.IGNORECASE)
-_POLICY_WORDS = re.compile(
-    r"content_policy|policy_violation|moderation|flagged|safety", re.IGNORECASE
-)
-_FINISHES = dict.fromkeys(("length", "max_tokens", "model_length"), Outcome.TRUNCATED) | (
-    dict.fromkeys(("content_filter", "safety"), Outcome.FILTERED)
-)
+_RAW_LIMIT = 4000
+_TOKENS_LIMIT = 10**9
+_USD_LIMIT = 10**6
 _STATUSES = {
     402: Outcome.QUOTA,
     408: Outcome.TRANSIENT,
     409: Outcome.TRANSIENT,
     425: Outcome.TRANSIENT,
+    420: Outcome.RATE_LIMITED,
     429: Outcome.RATE_LIMITED,
+    498: Outcome.TRANSIENT,
+    499: Outcome.TRANSIENT,
 }
 _CLIENT, _SERVER, _END = 300, 500, 1000
+_UNASKED = frozenset({401, 429})
+"""Statuses under which nobody has looked at the question."""
+
+_DECLINING = frozenset({0, 400, 403, 406, 409, 418, 422, 424, 451})
+"""Statuses under which an error's prose may be about the question."""
+
+_NAMES = frozenset({
+    "code", "type", "status", "reason", "error_code", "error_type", "errorcode", "errcode",
+})  # fmt: skip
+_TEXTS = frozenset({
+    "message", "msg", "detail", "error", "error_msg", "error_message", "errmsg", "raw",
+})  # fmt: skip
+_INNER = frozenset({
+    "error", "errors", "innererror", "inner_error", "metadata", "details", "detail", "data",
+})  # fmt: skip
+_INNER_MOST, _INNER_DEPTH = 16, 6
 
 
 class Fault(StrEnum):
@@ -90,11 +108,6 @@ class Verdict(NamedTuple):
     usage: Usage = Usage()
 
 
-def finish_outcome(word: str | None) -> Outcome:
-    """How an answer ended, by its provider's word for it."""
-    return _FINISHES.get(word or "", Outcome.OK)
-
-
 def judge(wire: Wire, accepted: Sequence[str]) -> Verdict:
     """How a try ended.
 
@@ -109,12 +122,11 @@ def judge(wire: Wire, accepted: Sequence[str]) -> Verdict:
     if wire.status is None:
         return Verdict(_UNANSWERED[wire.fault or Fault.UNREACHABLE], wire.said)
     if wire.status not in _OK:
-        body = _parsed(wire.body)
-        return _judge_error(wire.status, _error_of(body) or body, wire.body)
+        return _judge_declined(wire.status, _parsed(wire.body), wire.body)
     if wire.fault is not None:
         return Verdict(_INTERRUPTED[wire.fault], wire.said)
     try:
-        body = parse_json(wire.body, "body", FlavourbenchError)
+        body = parse_json(wire.body, "body", FlavourbenchError, odd_numbers=True)
     except FlavourbenchError as problem:
         if problem.expected in {"JSON", "UTF-8"}:
             kind = wire.headers.get("content-type", "no content type")
@@ -141,97 +153,217 @@ _INTERRUPTED = _UNANSWERED | {
 
 def _judge_body(body: Any, accepted: Sequence[str], raw: bytes) -> Verdict:
     """A JSON body under a good status: an error, a chat completion, or neither."""
-    choices = _get(body, "choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
+    first = _first_choice(body)
     error = _error_of(body) or _get(first, "error")
-    finish = _text(_get(first, "finish_reason"))
-    told = Verdict(
-        Outcome.OK,
-        "",
-        _text(_get(body, "id")),
-        _text(_get(body, "model")),
-        finish,
-        _usage(_get(body, "usage")),
-    )
+    told = _told(body)
     if error:
         verdict = _judge_error(_number(_get(error, "code")) or 0, error, raw)
         return told._replace(outcome=verdict.outcome, detail=verdict.detail)
+    ended = Outcome.FILTERED if _blocked(body) else _ended(first)
     message = _get(first, "message")
-    if not isinstance(message, dict) or finish == "error":
-        outcome = Outcome.PROVIDER_ERROR if finish == "error" else Outcome.MALFORMED
-        said = "finish_reason error" if finish == "error" else "no choices[0].message in the body"
-        return told._replace(outcome=outcome, detail=said)
+    if ended is Outcome.PROVIDER_ERROR:
+        return told._replace(outcome=ended, detail=_short(f"finish_reason {told.finish_reason}"))
+    if not isinstance(message, dict) or (told.returned_model is None and ended in _WITHHELD):
+        if ended in _WITHHELD:
+            return told._replace(outcome=ended, detail=_withheld(told))
+        said = "no choices[0].message in the body"
+        return told._replace(outcome=Outcome.MALFORMED, detail=said)
     returned = told.returned_model or ""
     if not any(fnmatchcase(returned, pattern) for pattern in accepted):
         said = f"model {returned!r} answered, accepted are {', '.join(accepted)}"
         return told._replace(outcome=Outcome.MODEL_MISMATCH, detail=_short(said))
-    refused = bool(message.get("refusal")) and not message.get("content")
-    ended = Outcome.REFUSED if refused else Outcome.OK
-    return told._replace(outcome=_FINISHES.get(finish or "", ended))
+    if ended is Outcome.OK and message.get("refusal") and not message.get("content"):
+        ended = Outcome.REFUSED
+    detail = "" if ended is not Outcome.UNKNOWN_FINISH else _withheld(told)
+    return told._replace(outcome=ended, detail=detail)
+
+
+_WITHHELD = frozenset({Outcome.FILTERED, Outcome.REFUSED})
+
+
+def _judge_declined(status: int, body: Any, raw: bytes) -> Verdict:
+    """A bad status: an error, or a completion that was filtered and is sent as one."""
+    error = _error_of(body) or body
+    verdict = _judge_error(status, error, raw)
+    first = _first_choice(body)
+    if verdict.outcome is not Outcome.CONFIGURATION or status in _UNASKED:
+        return verdict
+    if _blocked(body):
+        return _told(body)._replace(outcome=Outcome.FILTERED, detail=verdict.detail)
+    if first is None or _error_of(body):
+        return verdict
+    ended = _ended(first)
+    if ended.rule is not Rule.STORE or ended in {Outcome.OK, Outcome.UNKNOWN_FINISH}:
+        ended = Outcome.PROVIDER_ERROR  # a bad status completes no cell, whatever stands below it
+    return _told(body)._replace(outcome=ended, detail=verdict.detail)
+
+
+def _told(body: Any) -> Verdict:
+    """What a body says of itself."""
+    finish = finish_text(_get(_first_choice(body), "finish_reason"))
+    return Verdict(
+        Outcome.OK,
+        "",
+        _text(_get(body, "id")),
+        _text(_get(body, "model")),
+        _text(finish),
+        _usage(_get(body, "usage")),
+    )
+
+
+def _withheld(told: Verdict) -> str:
+    return _short(f"finish_reason {told.finish_reason}") if told.finish_reason else "filtered"
+
+
+def _first_choice(body: Any) -> Any:
+    """The first choice of a completion that has one."""
+    choices = _get(body, "choices")
+    return choices[0] if isinstance(choices, list) and choices else None
+
+
+def _ended(choice: Any) -> Outcome:
+    """How a choice ended: by its finish word, and by the vendor's own behind a gateway's `stop`."""
+    ended = finish_outcome(finish_text(_get(choice, "finish_reason")))
+    if ended is not Outcome.OK:
+        return ended
+    for holder in (choice, _get(choice, "provider_specific_fields")):
+        native = finish_outcome(finish_text(_get(holder, "native_finish_reason")))
+        if native not in {Outcome.OK, Outcome.UNKNOWN_FINISH}:
+            return native
+    return ended
+
+
+def _blocked(body: Any) -> bool:
+    """Whether a body says beside its choices that a filter withheld the answer.
+
+    Gemini names a `blockReason`, Azure marks the prompt's filter results, MiniMax and Baidu flag
+    the text; none of these needs to come with a choice.
+    """
+    for name in ("promptFeedback", "prompt_feedback"):
+        feedback = _get(body, name)
+        if _get(feedback, "blockReason") or _get(feedback, "block_reason"):
+            return True
+    if any(_get(body, flag) is True for flag in _FLAGS):
+        return True
+    if _first_choice(body) is not None:
+        return False
+    return _marked_filtered(_get(body, "prompt_filter_results"), _INNER_DEPTH)
+
+
+_FLAGS = ("input_sensitive", "output_sensitive", "need_clear_history")
+
+
+def _marked_filtered(value: Any, depth: int) -> bool:
+    """Whether `filtered: true` stands somewhere within Azure's filter results."""
+    if _get(value, "filtered") is True:
+        return True
+    parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+    return depth > 0 and any(_marked_filtered(part, depth - 1) for part in [*parts][:_INNER_MOST])
 
 
 def _judge_error(status: int, error: Any, raw: bytes) -> Verdict:
     """An error by its own words where they are exact, else by its status."""
     said = _error_text(error) or raw[:_SAID_LIMIT].decode("utf-8", "replace")
-    names = " ".join(str(_get(error, key) or "") for key in ("code", "type"))
-    return Verdict(_error_outcome(status, names, said), _short(f"HTTP {status}: {said}"))
+    return Verdict(_error_outcome(status, error, said), _short(f"HTTP {status}: {said}"))
 
 
-def _error_outcome(status: int, names: str, said: str) -> Outcome:
-    """The outcome of an error with a status (0: none), its exact names, and its free words."""
-    declined = status < _SERVER and status not in {401, 429}
-    words = f"{names} {said}" if status in {400, 403, 451} else names
-    exact = {
-        Outcome.QUOTA: _QUOTA_WORDS.search(names),
-        Outcome.FILTERED: declined and _FILTER_WORDS.search(names),
-        Outcome.REFUSED: declined and _POLICY_WORDS.search(words),
-    }
-    for outcome, found in exact.items():
-        if found:
-            return outcome
+def _error_outcome(status: int, error: Any, said: str) -> Outcome:
+    """The outcome of an error with a status (0: none), by its exact names, then its prose."""
+    base = BASE_CODES.get(str(_get(_get(error, "base_resp"), "status_code")))
+    words = _words_of(error, _INNER_DEPTH)
+    named = base or named_outcome(words.names)
+    if named in {Outcome.QUOTA, Outcome.FILTERED, Outcome.REFUSED}:
+        asked = status not in _UNASKED and (status < _SERVER or named is Outcome.FILTERED)
+        if asked or named is Outcome.QUOTA:
+            return named
+    if status in _DECLINING and named is not Outcome.CONFIGURATION:
+        told = told_outcome(words.names, " ".join([said, *words.texts]))
+        if told is not None:
+            return told
     if status >= _SERVER:
         return Outcome.TRANSIENT
+    if named is not None and (
+        status == 0 or (named is Outcome.RATE_LIMITED and status not in _UNASKED)
+    ):
+        return named
     default = Outcome.CONFIGURATION if status >= _CLIENT else Outcome.PROVIDER_ERROR
     return _STATUSES.get(status, default)
+
+
+class _ErrorWords(NamedTuple):
+    """What an error says: its machine words, and its prose."""
+
+    names: list[str]
+    texts: list[str]
+
+
+def _words_of(error: Any, depth: int) -> _ErrorWords:
+    """The words of an error and of the errors within it, wherever a gateway has put them."""
+    found = _ErrorWords([], [])
+    if not isinstance(error, dict):
+        parts = error[:_INNER_MOST] if isinstance(error, list) else []
+        inner = [_words_of(part, depth - 1) for part in parts if depth]
+    else:
+        for key, value in error.items():
+            name = key.lower()
+            if name in _NAMES and isinstance(value, str | int):
+                found.names.append(str(value)[:_TEXT_LIMIT])
+            elif name in _TEXTS and isinstance(value, str):
+                found.texts.append(value[:_RAW_LIMIT])
+        nested = [value for key, value in error.items() if key.lower() in _INNER]
+        inner = [_words_of(value, depth - 1) for value in nested if depth]
+    for words in inner:
+        found.names.extend(words.names)
+        found.texts.extend(words.texts)
+    return found
 
 
 def _error_of(body: Any) -> Any:
     """The error that a body holds, in the shapes that servers use; falsy where there is none."""
     if _get(body, "object") == "error":
         return body
-    return _get(body, "error")
+    status = _get(_get(body, "base_resp"), "status_code")
+    if type(status) is int and status:
+        return body
+    error = _get(body, "error") or _get(body, "errors")
+    if not error and _get(body, "choices") is None:
+        codes = (_get(body, name) for name in ("code", "error_code", "errcode", "errorCode"))
+        return body if any(codes) else None
+    return error
 
 
 def _error_text(error: Any) -> str:
     """What an error says, as text."""
     if isinstance(error, str):
         return error
-    for key in ("message", "detail", "code", "type"):
+    for key in ("message", "msg", "error_msg", "detail", "error", "code", "type"):
         value = _get(error, key)
         if isinstance(value, str | int):
             return str(value)
-    return ""
+    status_msg = _get(_get(error, "base_resp"), "status_msg")
+    return status_msg if isinstance(status_msg, str) else ""
 
 
 def _parsed(raw: bytes) -> Any:
     try:
-        return parse_json(raw, "body", FlavourbenchError)
+        return parse_json(raw, "body", FlavourbenchError, odd_numbers=True)
     except FlavourbenchError:
         return None
 
 
 def _usage(value: Any) -> Usage:
+    """Usage as far as it can be true: what lies beyond all bounds is unknown."""
     cost = _get(value, "cost")
-    usable = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost <= _SAFE
+    usable = isinstance(cost, int | float) and not isinstance(cost, bool)
     return Usage(
         _count(_get(value, "prompt_tokens")),
         _count(_get(value, "completion_tokens")),
-        cost if usable else None,
+        cost if usable and 0 <= cost <= _USD_LIMIT else None,
     )
 
 
 def _count(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value <= _SAFE else None
+    return value if type(value) is int and 0 <= value <= _TOKENS_LIMIT else None
 
 
 def _number(value: Any) -> int | None:

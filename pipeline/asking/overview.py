@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.asking.routes import find_route
-from pipeline.asking.store import peek_keys
+from pipeline.asking.sealing import attempts_path
+from pipeline.asking.store import PeekedAttempt, peek_attempts, peek_keys
 from pipeline.showing.view import Grid, View
 from pipeline.tables import read_table
-from schemas.execution import Response
+from schemas.execution import Attempt, Response
 
 if TYPE_CHECKING:
     from pipeline.asking.routes import BoundRoute
     from pipeline.asking.track import Track
     from pipeline.workspace import Workspace
 
-__all__ = ["StoredKeys", "routes_view", "stored_keys"]
+__all__ = ["StoredKeys", "routes_view", "stored_attempts", "stored_keys"]
 
 _SHOWN = 12
 
@@ -62,6 +63,20 @@ def stored_keys(track: Track, workspace: Workspace, bound: BoundRoute) -> Stored
     return StoredKeys(peek_keys(workspace.ledger(bound.slug, track.folder), bound.digest), sealed)
 
 
+def stored_attempts(track: Track, workspace: Workspace, bound: BoundRoute) -> list[PeekedAttempt]:
+    """Attempts of a route, in its ledger or its sealed table. Raises as `stored_keys` does."""
+    found: list[PeekedAttempt] = []
+    path = attempts_path(track, workspace, bound.slug)
+    if path.exists():
+        data = read_table(path, Attempt).data
+        columns = [data.column(name).to_pylist() for name in PeekedAttempt._fields]
+        routes = data.column("route_digest").to_pylist()
+        rows = zip(routes, zip(*columns, strict=True), strict=True)
+        found += [PeekedAttempt(*values) for route, values in rows if route == bound.digest]
+    found += peek_attempts(workspace.ledger(bound.slug, track.folder), bound.digest)
+    return [*{(tried.request_digest, tried.number): tried for tried in found}.values()]
+
+
 class _Line(NamedTuple):
     """What is shown of a route."""
 
@@ -87,7 +102,7 @@ def routes_view(track: Track, workspace: Workspace) -> View:
     made = workspace.artifact(track.folder + track.source_stage, track.source).exists()
     total = len(track.questions(workspace).asked) if made else 0
     documents = [
-        _document(track, workspace, slug, total) for slug in track.routes(workspace.parameters)
+        _document(track, workspace, slug, total) for slug in track.all_routes(workspace.parameters)
     ]
     rows = tuple(
         (d.slug, d.adapter, d.asks, d.digest[:_SHOWN], f"{d.stored}/{total}", d.state)
@@ -102,7 +117,7 @@ def routes_view(track: Track, workspace: Workspace) -> View:
 
 
 def _document(track: Track, workspace: Workspace, slug: str, total: int) -> _Line:
-    bound = find_route(track, workspace.parameters, slug)
+    bound = find_route(track, workspace.parameters, slug, aside=True)
     keys = stored_keys(track, workspace, bound)
     return _Line(
         slug,
@@ -111,5 +126,5 @@ def _document(track: Track, workspace: Workspace, slug: str, total: int) -> _Lin
         bound.digest,
         len(keys.all),
         total,
-        keys.state(total),
+        keys.state(total) if bound.route.enabled else "set aside",
     )

@@ -38,18 +38,23 @@ class BoundRoute(NamedTuple):
     maker: Maker
 
 
-def find_route(track: Track, parameters: Parameters, slug: str) -> BoundRoute:
-    """The route of a slug.
+def find_route(
+    track: Track, parameters: Parameters, slug: str, *, aside: bool = False
+) -> BoundRoute:
+    """The route of a slug; with `aside`, one that is set aside as well.
 
     Raises
     ------
     UsageError
         There is no such slug.
     """
-    routes = track.routes(parameters)
+    routes = track.all_routes(parameters) if aside else track.routes(parameters)
     if slug not in routes:
         raise UsageError(
-            f"one of {', '.join(routes)}", repr(slug), "route", "Routes stand in params.yaml."
+            f"one of {', '.join(routes)}",
+            repr(slug),
+            "route",
+            "Routes stand in params.yaml; one with enabled: false is set aside.",
         )
     return bound_route(slug, routes[slug], track.adapters)
 

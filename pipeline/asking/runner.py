@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.asking.adapter import Adapter, Request
     from pipeline.asking.ledger import Ledger
 
-__all__ = ["Asker", "Job", "plain_job", "run_jobs"]
+__all__ = ["Asker", "Begun", "Job", "begun", "plain_job", "run_jobs"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _TURNS = 3
@@ -46,6 +46,13 @@ class Job(NamedTuple):
     tally: Tally
 
 
+class Begun(NamedTuple):
+    """Requests of a route without a stored response, and its counts."""
+
+    missing: list[Request]
+    tally: Tally
+
+
 class _Plain:
     """Asks an adapter that needs no retries and leaves no attempts."""
 
@@ -62,20 +69,26 @@ class _Plain:
         """Nothing is held."""
 
 
+def begun(slug: str, requests: Sequence[Request], ledger: Ledger) -> Begun:
+    """What a route has left to do, and its counts so far. Raises as `Ledger.keys` does."""
+    stored = ledger.keys()
+    missing = [request for request in requests if request.key not in stored]
+    return Begun(missing, Tally(slug, len(requests), len(requests) - len(missing)))
+
+
 def plain_job(
     slug: str, requests: Sequence[Request], adapter: Adapter, ledger: Ledger, concurrency: int = 1
 ) -> Job:
     """The work of a route whose adapter needs no retries. Raises as `Ledger.keys` does."""
-    stored = ledger.keys()
-    missing = [request for request in requests if request.key not in stored]
-    tally = Tally(slug, len(requests), len(requests) - len(missing))
+    missing, tally = begun(slug, requests, ledger)
     return Job(missing, lambda _: _Plain(adapter, ledger, tally), concurrency, tally)
 
 
 def run_jobs(jobs: Sequence[Job]) -> list[FlavourbenchError | None]:
     """Do the work of all routes at once; what stops one leaves the others at work.
 
-    Whatever stops a route, replies under way are awaited and stored.
+    Whatever stops a route, replies under way are awaited and stored. A second signal waits for
+    nobody: what is under way is cancelled, and its tries are on record as lost.
 
     Returns
     -------
@@ -89,20 +102,23 @@ def run_jobs(jobs: Sequence[Job]) -> list[FlavourbenchError | None]:
 
 async def _run_all(jobs: Sequence[Job]) -> list[FlavourbenchError | None]:
     stops = [asyncio.Event() for _ in jobs]
-    with _set_on_signals(stops, [job.tally for job in jobs]) as stopped:
+    workers: set[asyncio.Task[None]] = set()
+    with _set_on_signals(stops, [job.tally for job in jobs], workers) as stopped:
         async with asyncio.TaskGroup() as group:
             tasks = [
-                group.create_task(_run(job, stop, stopped))
+                group.create_task(_run(job, stop, stopped, workers))
                 for job, stop in zip(jobs, stops, strict=True)
             ]
     return [task.result() for task in tasks]
 
 
-async def _run(job: Job, stop: asyncio.Event, stopped: asyncio.Event) -> FlavourbenchError | None:
-    """Workers share one queue.
+async def _run(
+    job: Job, stop: asyncio.Event, stopped: asyncio.Event, workers: set[asyncio.Task[None]]
+) -> FlavourbenchError | None:
+    """Workers share one queue; `workers` holds them, for whoever must cancel them.
 
     What goes wrong in one worker stops the others between cells, as a signal does: a reply that is
-    under way is paid for, so nothing is cancelled.
+    under way is paid for, so nothing is cancelled but by a person who asks a second time.
     """
     queue = iter(job.missing)
     problems: list[FlavourbenchError] = []
@@ -126,7 +142,7 @@ async def _run(job: Job, stop: asyncio.Event, stopped: asyncio.Event) -> Flavour
             asker = job.asker(stop)
             async with asyncio.TaskGroup() as group:
                 for _ in range(max(1, min(job.concurrency, len(job.missing)))):
-                    group.create_task(work(asker))
+                    workers.add(group.create_task(work(asker)))
     except FlavourbenchError as problem:
         problems.append(problem)
     finally:
@@ -158,13 +174,19 @@ def _one_line(problem: Exception, request: Request) -> FlavourbenchError:
 
 @contextmanager
 def _set_on_signals(
-    stops: Sequence[asyncio.Event], tallies: Sequence[Tally]
+    stops: Sequence[asyncio.Event], tallies: Sequence[Tally], workers: set[asyncio.Task[None]]
 ) -> Iterator[asyncio.Event]:
-    """Events that SIGINT and SIGTERM set, instead of ending the process in mid-cell."""
+    """Events that SIGINT and SIGTERM set, instead of ending the process in mid-cell.
+
+    A second signal cancels the workers.
+    """
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
 
     def stop_all() -> None:
+        if stopped.is_set():
+            for worker in workers:
+                worker.cancel()
         for stop in (stopped, *stops):
             stop.set()
         for tally in tallies:

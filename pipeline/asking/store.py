@@ -7,7 +7,7 @@ import os
 import sqlite3
 import stat
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import ExecuteError
 from schemas.execution import Attempt, Response
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "INSERT_SENT",
+    "PeekedAttempt",
     "changed",
     "insert",
     "opened_store",
+    "peek_attempts",
     "peek_keys",
     "place_of",
     "select",
@@ -113,6 +115,18 @@ def opened_store(path: Path) -> Iterator[sqlite3.Connection]:
         os.close(lock)
 
 
+class PeekedAttempt(NamedTuple):
+    """What an attempt took, as far as it is known; its fields are columns of `Attempt`."""
+
+    request_digest: str
+    number: int
+    stored: bool
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_micros: int | None
+    reserve_micros: int | None
+
+
 def peek_keys(path: Path, route_digest: str) -> set[str]:
     """Request keys (hex) of a route in the ledger at a path; reads beside a process that writes.
 
@@ -121,13 +135,24 @@ def peek_keys(path: Path, route_digest: str) -> set[str]:
     ExecuteError
         The file is there and is no ledger.
     """
-    if not path.exists():
-        return set()
     query = "SELECT request_digest FROM responses WHERE route_digest = ?"
+    return {str(key) for (key,) in _peek(path, query, route_digest)}
+
+
+def peek_attempts(path: Path, route_digest: str) -> list[PeekedAttempt]:
+    """Attempts of a route in the ledger at a path. Reads and raises as `peek_keys` does."""
+    columns = ", ".join(PeekedAttempt._fields)
+    query = f"SELECT {columns} FROM attempts WHERE route_digest = ?"  # noqa: S608  # names of ours
+    return [PeekedAttempt(*row) for row in _peek(path, query, route_digest)]
+
+
+def _peek(path: Path, query: str, route_digest: str) -> list[tuple[Any, ...]]:
+    if not path.exists():
+        return []
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         try:
-            return {str(key) for (key,) in connection.execute(query, (route_digest,))}
+            return connection.execute(query, (route_digest,)).fetchall()
         finally:
             connection.close()
     except sqlite3.Error as problem:

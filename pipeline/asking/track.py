@@ -20,7 +20,7 @@ class Track(NamedTuple):
     """A track: its stages in the order of the chain, where its files lie, what it asks.
 
     The module of its asking stage says what is asked of whom: `questions(workspace)`,
-    `routes(parameters)`, and `ADAPTERS` by the class of their routes.
+    `routes(parameters)`, `all_routes(parameters)`, and `ADAPTERS` by the class of their routes.
 
     Attributes
     ----------
@@ -62,6 +62,11 @@ class Track(NamedTuple):
     def routes(self, parameters: Parameters) -> Mapping[str, ExecutionRoute]:
         """The routes that it asks, by slug."""
         routes: Mapping[str, ExecutionRoute] = self.asking.load().routes(parameters)
+        return routes
+
+    def all_routes(self, parameters: Parameters) -> Mapping[str, ExecutionRoute]:
+        """Its routes, also those that are set aside."""
+        routes: Mapping[str, ExecutionRoute] = self.asking.load().all_routes(parameters)
         return routes
 
     @property

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pipeline.audit.differences import Difference, shortened
-from pipeline.audit.layout import places
+from pipeline.audit.layout import places, route_places
 from pipeline.errors import FlavourbenchError, TableError
 from pipeline.files import read_bytes
 from pipeline.links import is_foreign_link
@@ -30,7 +30,8 @@ _GIT_LIMIT = 2**16
 
 def foreign_files(workspace: Workspace) -> list[Difference]:
     """Files that no stage declares, and links out of the workspace, by their paths."""
-    known = {place.file() for place in places(workspace.parameters)} | {*_BESIDE}
+    kept = [place for slug in workspace.parameters.set_aside for place in route_places(slug)]
+    known = {place.file() for place in (*places(workspace.parameters), *kept)} | {*_BESIDE}
     known |= {f"artifacts/report/{name}" for name in report_names(workspace)}
     found = []
     for path in sorted((workspace.root / "artifacts").rglob("*")):

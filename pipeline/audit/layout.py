@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from schemas.record import Row
 
 __all__ = ["RUN_KIND", "Place", "TableEntry", "attempts_place", "entry_digest", "input_names",
-           "places", "run_digest", "stored_headers", "table_entries"]  # fmt: skip
+           "places", "route_places", "run_digest", "stored_headers", "table_entries"]  # fmt: skip
 
 RUN_KIND = "run-table"
 """Kind of the leaves of a run's identity."""
@@ -78,7 +78,7 @@ def places(parameters: Parameters) -> tuple[Place, ...]:
     found: list[Place] = []
     for stage in (stage for track in TRACKS for stage in track.stages):
         for slug in parameters.routes if stage.asks else ():
-            found += [Place(stage.word, slug, Response), attempts_place(slug)]
+            found += route_places(slug)
         found += [Place(stage.word, model.table, model) for model in stage.models(parameters)]
     return tuple(found)
 
@@ -90,6 +90,11 @@ def input_names(parameters: Parameters, place: Place) -> frozenset[str]:
     if place.model is Attempt:
         return frozenset({place.name.replace("attempts/", "responses/", 1)})
     return PORTFOLIO.made_from(parameters)[place.model.table]
+
+
+def route_places(slug: str) -> tuple[Place, ...]:
+    """Where a route's answers and attempts lie, whether it is asked or set aside."""
+    return Place(PORTFOLIO.asking.word, slug, Response), attempts_place(slug)
 
 
 def attempts_place(slug: str) -> Place:

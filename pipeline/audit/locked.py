@@ -16,10 +16,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.audit.differences import Difference
+from pipeline.dvcfiles import dvc_stages
 from pipeline.errors import FlavourbenchError, TableError
-from pipeline.files import open_regular, read_bytes
+from pipeline.files import open_regular
 from pipeline.links import is_foreign_link
-from pipeline.yaml import YamlBounds, parse_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LockCheck", "LockedOutput", "LockedOutputs", "compare_with_lock", "locked_outputs"]
 
-_LIMIT = 4 * 2**20
-_BOUNDS = YamlBounds(values=250_000, depth=16, characters=_LIMIT)
 _CHUNK = 2**20
 _FOLDER = ".dir"
 _OUTPUTS = "artifacts"
@@ -107,23 +105,15 @@ def compare_with_lock(root: Path, routes: Collection[str]) -> LockCheck:
 
 def locked_outputs(root: Path, routes: Collection[str]) -> LockedOutputs:
     """What `dvc.lock` lists, by stages that are defined. Raises as `compare_with_lock` does."""
-    locked = _stages(root / "dvc.lock")
-    defined = _stages(root / "dvc.yaml") if (root / "dvc.yaml").exists() else None
+    locked = dvc_stages(root / "dvc.lock", TableError)
+    path = root / "dvc.yaml"
+    defined = dvc_stages(path, TableError) if path.exists() else None
     gone = () if defined is None else tuple(s for s in locked if not _stands(s, defined, routes))
     outputs: list[LockedOutput] = []
     for name, stage in locked.items():
         if name not in gone:
             outputs += _outputs(name, stage)
     return LockedOutputs(tuple(outputs), gone)
-
-
-def _stages(path: Path) -> dict[str, Any]:
-    """The stages of a file of DVC's, by name."""
-    document = parse_yaml(read_bytes(path, _LIMIT, TableError), path.name, TableError, _BOUNDS)
-    stages = document.get("stages", {}) if isinstance(document, dict) else None
-    if not isinstance(stages, dict) or not all(isinstance(name, str) for name in stages):
-        raise TableError("the stages of DVC", _kind(stages), path.name, _REMEDY)
-    return stages
 
 
 def _stands(stage: str, defined: Mapping[str, Any], routes: Collection[str]) -> bool:

@@ -230,7 +230,7 @@ def _locked(workspace: Workspace) -> Step:
     lock = workspace.root / "dvc.lock"
     if not lock.is_file():
         return Step("files as dvc.lock lists them", "there is no dvc.lock", (), Mark.UNKNOWN)
-    files, gone, found = compare_with_lock(workspace.root, workspace.parameters.routes)
+    files, gone, found = compare_with_lock(workspace.root, workspace.parameters.all_routes)
     evidence = f"{files} files are those that dvc.lock lists, byte by byte"
     if gone:
         named = ", ".join(gone[:_NAMED]) + (", …" if len(gone) > _NAMED else "")

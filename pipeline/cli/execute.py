@@ -36,6 +36,12 @@ def execute(  # noqa: PLR0917  # typer passes by name
         bool,
         typer.Option("--give-up", help="Store what fails in every attempt as failed, for good."),
     ] = False,
+    anew: Annotated[
+        bool,
+        typer.Option(
+            "--anew", help="Ask and pay although dvc.lock lists a table that is not here."
+        ),
+    ] = False,
     workspace: Folder = HERE,
     as_json: Json = False,
 ) -> None:
@@ -50,7 +56,7 @@ def execute(  # noqa: PLR0917  # typer passes by name
 
     place = opened(workspace)
     chosen = wanted(place.parameters.routes, slugs or [], everything)
-    wish = Wish(limit, give_up)
+    wish = Wish(limit, give_up, anew)
     if len(chosen) == 1 and not everything and limit is None:
         say(run(place, chosen[0], wish, live_board), as_json)
         return

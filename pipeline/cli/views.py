@@ -32,10 +32,13 @@ def release_info(context: typer.Context, workspace: Folder = HERE, as_json: Json
 def leaderboard(workspace: Folder = HERE, as_json: Json = False) -> None:
     """Show the leaderboard of the last run."""
     from pipeline.report.bands import drawn_leaderboard
+    from pipeline.report.freshness import stale_note
     from pipeline.report.views import read_results
 
     place = opened(workspace)
-    show(drawn_leaderboard(place.parameters, read_results(place)), as_json)
+    view = drawn_leaderboard(place.parameters, read_results(place))
+    note = stale_note(place)
+    show(view._replace(notes=(*view.notes, note)) if note else view, as_json)
 
 
 @tasks_commands.command("show")

@@ -129,7 +129,8 @@ def _dataset(
     document = _parameters(place, {"manifest": MANIFEST}, found.families, found.inference)
     document["freeze"]["families"] = found.families
     document["routes"] = {
-        slug: route.model_dump(mode="json") for slug, route in found.routes.items()
+        slug: route.model_dump(mode="json", exclude={"enabled"})
+        for slug, route in found.routes.items()
     }
     document["report"] = {"title": "FlavourBench, the published data set"}
     return document, _Counts(found.tasks, found.tasks, len(found.routes), found.answers)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pipeline.workspace import StageSummary, Workspace
     from schemas.parameters import ExecutionRoute, Parameters
 
-__all__ = ["ADAPTERS", "Wish", "fill", "questions", "routes", "run"]
+__all__ = ["ADAPTERS", "Wish", "all_routes", "fill", "questions", "routes", "run"]
 
 ADAPTERS: Mapping[type[ExecutionRoute], Maker] = {
     **COMMON,
@@ -59,3 +59,8 @@ def questions(workspace: Workspace) -> Questions:
 def routes(parameters: Parameters) -> Mapping[str, ExecutionRoute]:
     """The routes of the portfolio, by slug."""
     return parameters.routes
+
+
+def all_routes(parameters: Parameters) -> Mapping[str, ExecutionRoute]:
+    """The routes of the portfolio, also those that are set aside."""
+    return parameters.all_routes

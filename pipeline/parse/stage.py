@@ -113,7 +113,7 @@ def _answer(cell: _Cell) -> Answer:
 def _refuse_orphans(workspace: Workspace) -> None:
     """Refuse tables of routes that are gone; `attempts/` holds one a route, too."""
     folder = workspace.artifact("execute", "any").parent
-    routes = workspace.parameters.routes
+    routes = workspace.parameters.all_routes  # those that are set aside keep their tables
     orphans = sorted(path for path in folder.rglob("*.parquet") if path.stem not in routes)
     if orphans:
         raise TableError(

@@ -82,7 +82,7 @@ def _refuse_lost_routes(parameters: Parameters, slugs: Sequence[str]) -> None:
         if slug not in parameters.routes:
             raise ReportError(
                 "a route in params.yaml for every route of the last run",
-                f"none for {slug}",
+                f"{slug} set aside" if slug in parameters.set_aside else f"none for {slug}",
                 "artifacts/statistics",
                 "Restore the route, or run `dvc repro`.",
             )

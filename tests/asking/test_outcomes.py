@@ -57,7 +57,8 @@ def test_only_a_message_of_an_accepted_model_is_ok(body):
 def test_every_outcome_has_a_rule_and_only_answers_are_stored():
     rules = {outcome: outcome.rule for outcome in Outcome}
     assert {o.value for o, rule in rules.items() if rule is Rule.STORE} == {
-        "ok", "truncated", "filtered", "refused", "model_mismatch", "body_too_large", "failed",
+        "ok", "truncated", "filtered", "refused", "model_mismatch", "unknown_finish",
+        "body_too_large", "failed",
     }  # fmt: skip
     assert {o.value for o, rule in rules.items() if rule is Rule.STOP} == {"quota", "configuration"}
 

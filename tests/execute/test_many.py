@@ -11,12 +11,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from pipeline.asking import line
+from pipeline.asking import filling, line
 from pipeline.asking.ledger import open_ledger
 from pipeline.asking.sealing import attempts_path
 from pipeline.errors import ExecuteError, ProviderError, TableError
 from pipeline.execute import stage
 from pipeline.parse import stage as parse
+from pipeline.portfolio import PORTFOLIO
 from pipeline.tables import read_table
 from schemas.execution import Attempt, Response
 from tests.execute.provider import Provider, answer_to, completion, good, reply
@@ -32,7 +33,7 @@ from tests.execute.small import (
 
 
 def sealed_attempts(workspace, slug="m"):
-    return read_table(attempts_path(workspace, slug), Attempt)
+    return read_table(attempts_path(PORTFOLIO, workspace, slug), Attempt)
 
 
 class TestSessions:
@@ -81,7 +82,7 @@ class TestSessions:
     def test_attempts_without_a_route_are_an_orphan(self, tmp_path):
         workspace = make_workspace(tmp_path, 3)
         stage.run(workspace, "uniform")
-        path = attempts_path(workspace, "uniform")
+        path = attempts_path(PORTFOLIO, workspace, "uniform")
         path.rename(path.with_name("gone.parquet"))
         with pytest.raises(TableError, match=r"attempts/gone\.parquet"):
             parse.run(workspace)
@@ -431,7 +432,7 @@ def test_a_disk_that_fills_up_stops_the_route_and_another_run_goes_on(tmp_path, 
     with Provider(lambda call: reply(body=completion(answer_to(call.prompt) * 300))) as provider:
         workspace = make_workspace(tmp_path, 40, {"m": openai_route(provider)})
         with monkeypatch.context() as patch:
-            patch.setattr(stage, "open_ledger", small_disk)
+            patch.setattr(filling, "open_ledger", small_disk)
             (filled,) = stage.fill(workspace, ["m"])
         assert "make room" in str(filled.problem)
         tried, stored = attempts_of(workspace)

@@ -50,6 +50,7 @@ OUTSIDE = {
     "env_proxy": True,
     "label": "Another",
     "ranked": False,
+    "enabled": False,
 }
 SAMPLED = {
     "temperature": 1.5,

@@ -107,7 +107,7 @@ class TestIdentity:
         assert route_digest(changed(route, **fields)) == route_digest(route)
 
     def test_every_field_of_a_route_is_in_the_identity_or_known_to_be_out(self):
-        out = {"label", "ranked"}
+        out = {"label", "ranked", "enabled"}
         assert set(PolicyRoute.model_fields) - out == set(route_identity(NOISY)) - {
             "answer_rule",
             "revision",
