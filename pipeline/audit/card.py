@@ -181,11 +181,12 @@ def _said(entry: TableEntry) -> str:
 
 def _markdown(card: Card) -> str:
     from pipeline.report.documents import markdown_text
-    from pipeline.report.numbers import score
+    from pipeline.report.numbers import place, score
     from pipeline.report.views import Grid, View
 
+    ranks = [s.rank for s in card.standings]
     standings = tuple(
-        (str(s.rank), str(s.group), s.label, score(s.score_microbps),
+        (place(s.rank, ranks), str(s.group), s.label, score(s.score_microbps),
          f"{score(s.band_low_microbps)} - {score(s.band_high_microbps)}", s.route_digest[:16])
         for s in card.standings
     )  # fmt: skip

@@ -17,11 +17,10 @@ from pipeline.report.terminal import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pipeline.report.views import Grid
-    from schemas.results import Standing
+    from pipeline.report.views import Grid, Results
 
 __all__ = [
-    "COLORS", "PAPER", "STEP", "WIDTH", "Figure", "chart_label", "chart_of", "draw", "picture",
+    "COLORS", "PAPER", "STEP", "WIDTH", "Figure", "chart_labels", "chart_of", "draw", "picture",
     "points", "route_label", "routes_axis", "score_axis", "short", "themed",
 ]  # fmt: skip
 
@@ -66,9 +65,17 @@ class Figure(NamedTuple):
     svg: str
 
 
-def chart_label(standing: Standing) -> str:
-    """`1. label`, short; the slug where the charts' font cannot set the label."""
-    return f"{standing.rank}. {route_label(standing.slug, standing.label)}"
+def chart_labels(results: Results) -> dict[str, str]:
+    """`1. label` by slug, short; the slug in place of a label that is not to be set or told apart.
+
+    A chart draws one line for each of these texts, so no two are the same.
+    """
+    texts = {
+        s.slug: f"{results.place(s)}. {route_label(s.slug, s.label)}" for s in results.standings
+    }
+    shown = list(texts.values())
+    slugs = {s.slug: f"{results.place(s)}. {s.slug}" for s in results.standings}
+    return {slug: slugs[slug] if shown.count(text) > 1 else text for slug, text in texts.items()}
 
 
 def route_label(slug: str, label: str) -> str:

@@ -194,7 +194,7 @@ def _line(standing: Standing, sources: Sources) -> list[Cell]:
     panels = {row.panel: row for row in sources.panels if row.slug == standing.slug}
     holm = p_value(chance.holm_numerator, chance.p_denominator)
     return [
-        Cell(str(standing.rank), str(standing.rank)),
+        Cell(results.place(standing), str(standing.rank)),
         Cell(str(standing.group), str(standing.group)),
         Cell(standing.label + seen, standing.label),
         _score_cell(standing.score_microbps),

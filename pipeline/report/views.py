@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import ReportError, UsageError
-from pipeline.report.numbers import bps, fixed, p_value, score
+from pipeline.report.numbers import bps, fixed, p_value, place, score
 from pipeline.view import Grid, View
 from pipeline.workspace import release_name
 from schemas import results as rows
@@ -45,6 +45,10 @@ class Results(NamedTuple):
     usage: Mapping[str, rows.Usage]
     agreements: tuple[rows.PanelAgreement, ...]
     inference: rows.Inference
+
+    def place(self, standing: rows.Standing) -> str:
+        """A standing's rank, with `=` where others share it."""
+        return place(standing.rank, [other.rank for other in self.standings])
 
 
 def read_results(workspace: Workspace) -> Results:
@@ -234,18 +238,20 @@ def task_view(workspace: Workspace, name: str) -> View:
     table = workspace.read("freeze", Task)
     digest, task = find_task(name, table.digests, table.rows())
     ranked = sorted(zip(task.scores_bps, PORTFOLIOS, strict=True), key=lambda p: (-p[0], p[1]))
+    falling = [value for value, _ in ranked]
+    ranks = [falling.index(value) + 1 for value in falling]
     names = dict(zip(LABELS, task.choices, strict=True))
 
-    def line(place: int) -> tuple[str, ...]:
-        value, labels = ranked[place]
+    def line(at: int) -> tuple[str, ...]:
+        value, labels = ranked[at]
         members = ", ".join(names[label].replace("_", " ") for label in labels)
-        return (str(place + 1), labels, bps(value), members)
+        return (place(ranks[at], ranks), labels, bps(value), members)
 
     shown = (*range(5), *range(len(ranked) - 3, len(ranked)))
     grids = (
         Grid("Candidates", ("label", "ingredient"), tuple(names.items()), frozenset()),
         Grid("Best five and worst three of 56", ("place", "portfolio", "score", "members"),
-             tuple(line(place) for place in shown), frozenset({0, 2})),
+             tuple(line(at) for at in shown), frozenset({0, 2})),
     )  # fmt: skip
     taskset = workspace.read("freeze", TaskSet, table).digests[0]
     about = f"{task.panel}, {task.family}, stratum {task.stratum}, anchor {task.anchor}"
@@ -287,7 +293,7 @@ def _standing(standing: rows.Standing, results: Results, parameters: Parameters)
     chance = results.chance[standing.slug]
     holm = p_value(chance.holm_numerator, chance.p_denominator)
     return (
-        str(standing.rank),
+        results.place(standing),
         str(standing.group),
         _marked(standing.slug, standing.label, parameters),
         score(standing.score_microbps),

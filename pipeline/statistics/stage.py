@@ -13,6 +13,7 @@ from pipeline.errors import StatisticsError
 from pipeline.progress import silent
 from pipeline.statistics.analysis import Settings, analyse
 from pipeline.statistics.matrix import ScoreMatrix
+from pipeline.statistics.panels import shared_ranks
 from pipeline.tables import make_table
 from pipeline.workspace import StageSummary
 from schemas import results as rows
@@ -283,14 +284,14 @@ def _panels(inputs: _Inputs, matrix: ScoreMatrix, analysis: Analysis) -> list[ro
     found = []
     for place, panel in enumerate(matrix.panel_names):
         scores = [standing.panel_scores_bps[place] for standing in analysis.standings]
-        order = sorted(range(len(scores)), key=lambda model: -scores[model])
+        ranks = shared_ranks(scores)
         found += [
             rows.PanelScore(
                 panel=panel,
                 slug=slug,
                 tasks=int((matrix.panel == place).sum()),
                 score_microbps=_micro(scores[model]),
-                rank=order.index(model) + 1,
+                rank=ranks[model],
             )
             for model, slug in enumerate(inputs.ranked)
         ]
