@@ -320,9 +320,9 @@ class TrainParameters(Record):
 
 
 class ReportParameters(Record):
-    """What stands at the head of the report."""
+    """What stands at the head of the report; without a title, the release's name."""
 
-    title: Text
+    title: Text | None = None
 
 
 class Parameters(Record):
@@ -352,5 +352,16 @@ class Parameters(Record):
         unknown = [name for name in self.score.families if name not in self.freeze.families]
         if unknown:
             message = f"score.families among freeze.families (not {unknown[0].value})"
+            raise ValueError(message)
+        knowing = [
+            slug
+            for slug, route in self.routes.items()
+            if isinstance(route, PolicyRoute) and route.dishes is not None
+        ]
+        if knowing and not isinstance(self.release, StarterRelease):
+            message = (
+                f"no route that reads the starter's dishes ({', '.join(knowing)}) with "
+                f"release.source {self.release.source}, of which they say nothing: remove it"
+            )
             raise ValueError(message)
         return self

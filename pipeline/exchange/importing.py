@@ -131,7 +131,6 @@ def _dataset(
     document["routes"] = {
         slug: route.model_dump(mode="json") for slug, route in found.routes.items()
     }
-    document["report"] = {"title": "FlavourBench, the published data set"}
     return document, _Counts(found.tasks, found.tasks, len(found.routes), found.answers)
 
 
@@ -143,7 +142,6 @@ def _tasksets(source: Path, staging: Path, place: str) -> tuple[dict[str, Any], 
     document["routes"] = {
         slug: {"adapter": "policy"} | settings for slug, settings in _POLICIES.items()
     }
-    document["report"] = {"title": "FlavourBench, the published task sets"}
     return document, _Counts(found.tasks, found.planned, len(document["routes"]), 0)
 
 
@@ -164,6 +162,7 @@ def _parameters(
             "sign_flips": inference.permutation_resamples,
         },
         "train": _TRAIN,
+        "report": {},
     }
 
 

@@ -16,7 +16,7 @@ from pipeline.report.drawing import themed
 from pipeline.report.evidence import embedded_json, evidence
 from pipeline.report.numbers import bps, cost, p_value, score
 from pipeline.report.terminal import visible
-from pipeline.report.views import diagnostics_grid, leaderboard_view
+from pipeline.report.views import diagnostics_grid, leaderboard_view, report_title
 from schemas.taskset import LABELS, PORTFOLIOS
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def page_html(sources: Sources, figures: Sequence[Figure]) -> str:
         style_hash=_source_hash(style),
         script_hash=_source_hash(script),
         data=Markup(embedded_json(evidence(sources))),  # noqa: S704  # escaped there
-        title=sources.parameters.report.title,
+        title=report_title(sources.parameters),
         inference=sources.results.inference,
         columns=_columns(sources),
         lines=[_line(standing, sources) for standing in sources.results.standings],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import ReportError, UsageError
@@ -11,6 +12,7 @@ from pipeline.report.numbers import bps, fixed, p_value, place, score
 from pipeline.view import Grid, View
 from pipeline.workspace import release_name
 from schemas import results as rows
+from schemas.parameters import BundleRelease, StarterRelease
 from schemas.release import CORE_CATEGORIES, CUISINES, UNIVERSAL, Ingredient, Release
 from schemas.taskset import LABELS, PORTFOLIOS, Diagnostic, Task, TaskSet
 
@@ -28,6 +30,7 @@ __all__ = [
     "leaderboard_view",
     "read_results",
     "release_view",
+    "report_title",
     "task_view",
 ]
 
@@ -60,7 +63,10 @@ def read_results(workspace: Workspace) -> Results:
         A table is not sound.
     ReportError
         `params.yaml` has lost a route that the tables hold.
+    ParameterError
+        Fewer than two of its routes are ranked.
     """
+    workspace.ranked_routes()
     core = workspace.read("score", rows.CoreTask)
     standings = workspace.read("statistics", rows.Standing, core).rows()
     references = workspace.read("statistics", rows.Reference, core).rows()
@@ -94,6 +100,20 @@ def _refuse_lost_routes(parameters: Parameters, slugs: Sequence[str]) -> None:
             )
 
 
+def report_title(parameters: Parameters) -> str:
+    """The report's title: the one that is set, or else one that follows from the release."""
+    release = parameters.release
+    if parameters.report.title is not None:
+        return parameters.report.title
+    if isinstance(release, StarterRelease):
+        version = "" if release.version == 1 else f", version {release.version}"
+        return f"FlavourBench on the starter release{version}"
+    if isinstance(release, BundleRelease):
+        return f"FlavourBench on the release {PurePath(release.path).name or release.path}"
+    what = "data set" if release.published.manifest else "task sets"
+    return f"FlavourBench, the published {what}"
+
+
 def leaderboard_view(parameters: Parameters, results: Results) -> View:
     """The leaderboard, the unranked references, and every route's denominators."""
     standings = Grid(
@@ -118,7 +138,7 @@ def leaderboard_view(parameters: Parameters, results: Results) -> View:
     notes = (*_leaderboard_notes(results), *_route_notes(results, parameters))
     document = leaderboard_document(results)
     taskset = f"Task set {results.inference.taskset_digest}"
-    return View(parameters.report.title, grids, (*notes, taskset), document)
+    return View(report_title(parameters), grids, (*notes, taskset), document)
 
 
 def _leaderboard_notes(results: Results) -> list[str]:

@@ -67,7 +67,9 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
     Raises
     ------
     StatisticsError
-        Fewer than two routes are ranked, or a ranked route lacks a score on the core.
+        A ranked route lacks a score on the core.
+    ParameterError
+        Fewer than two routes are ranked.
     TableError
         An input is missing or damaged.
     """
@@ -125,6 +127,7 @@ def draw_settings(parameters: StatisticsParameters) -> Settings:
 
 
 def _read(workspace: Workspace) -> _Inputs:
+    ranked = workspace.ranked_routes()
     tasks = workspace.read("freeze", Task)
     selections = workspace.read("parse", rows.Selection, tasks)
     core = workspace.read("score", rows.CoreTask, tasks, selections)
@@ -145,7 +148,7 @@ def _read(workspace: Workspace) -> _Inputs:
     return _Inputs(
         workspace,
         tasks,
-        tuple(slug for slug, route in routes.items() if route.ranked),
+        ranked,
         tuple(slug for slug, route in routes.items() if not route.ranked),
         tuple(by_id[entry.task_id] for entry in ordered),
         found,
@@ -165,11 +168,6 @@ def _matrix(inputs: _Inputs) -> ScoreMatrix:
                 "artifacts/score",
                 "Run `flavourbench score` again.",
             )
-    if len(inputs.ranked) < 2:  # noqa: PLR2004  # a comparison takes two
-        raise StatisticsError(
-            "at least two ranked routes", str(len(inputs.ranked)), "params.yaml: routes",
-            "Add a route, or set ranked: true on one more.",
-        )  # fmt: skip
     return ScoreMatrix.from_labels(
         [[inputs.scores[slug][task.task_id] for task in inputs.core] for slug in inputs.ranked],
         [task.chance_bps for task in inputs.core],
