@@ -49,6 +49,7 @@ TAG_COLUMNS = (
 """Columns that `ingredient_tags.csv` has to have."""
 
 _NPZ_LIMIT = 64 * 2**20
+_FLOAT32_END = 2**128 - 2**103  # what rounds to infinity from here on
 _DIMENSIONS_LIMIT = 2047  # what freeze can add up exactly
 
 
@@ -140,8 +141,7 @@ def _numbers(row: CsvRow, names: list[str], mistakes: Mistakes) -> list[float]:
     values = [mistakes.take(_finite, row, name, 0.0) for name in names]
     if mistakes.count == before:
         try:
-            with np.errstate(over="ignore"):
-                checked_vector(np.array(values, dtype="<f4"), row.where)
+            checked_vector(np.array(values, dtype="<f4"), row.where)
         except ReleaseError as problem:
             mistakes.note(problem)
     return values if mistakes.count == before else [0.0] * len(names)
@@ -274,7 +274,9 @@ def _unpacked(data: bytes, path: Path) -> dict[str, np.ndarray]:
         names = sorted(member.filename for member in members)
         wanted = sorted(f"{cuisine}.npy" for cuisine in CUISINES)
         if names != wanted:
-            odd = sorted(set(names) ^ set(wanted)) or ["a member twice"]
+            odd = [f"no {name}" for name in wanted if name not in names]
+            odd += [f"{name!r} besides" for name in sorted({*names} - {*wanted})]
+            odd = odd or ["a member twice"]
             raise _refuse("one array for each of the eight cuisines", ", ".join(odd), str(path))
         if sum(member.file_size for member in members) > _NPZ_LIMIT:
             raise _refuse(f"at most {_NPZ_LIMIT:,} bytes unpacked", "more", str(path))
@@ -287,14 +289,14 @@ def _unpacked(data: bytes, path: Path) -> dict[str, np.ndarray]:
 
 
 def _finite(text: str, where: str) -> float:
-    """A finite number as ASCII writes it; Python itself would read 1_0 and other digits, too."""
+    """A number that is finite in float32, as ASCII writes it; Python itself would read 1_0 and other digits, too."""
     try:
         value = float(text) if "_" not in text and text.isascii() else math.nan
     except ValueError:
         value = math.nan
-    if not math.isfinite(value):
+    if not abs(value) < _FLOAT32_END:
         point = " with a decimal point" if "," in text else ""
-        raise _refuse(f"a finite number{point}", repr(text), where)
+        raise _refuse(f"a finite number{point} within float32", repr(text), where)
     return value
 
 
