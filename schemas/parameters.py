@@ -360,8 +360,9 @@ class Parameters(Record):
         ]
         if knowing and not isinstance(self.release, StarterRelease):
             message = (
-                f"no route that reads the starter's dishes ({', '.join(knowing)}) with "
-                f"release.source {self.release.source}, of which they say nothing: remove it"
+                "release.source starter beside routes that read its dishes "
+                f"({', '.join(knowing)}; remove them to use a release of source "
+                f"{self.release.source}, of which the dishes say nothing)"
             )
             raise ValueError(message)
         return self

@@ -133,7 +133,7 @@ def test_another_release_parses_without_routes_that_read_the_starters_dishes():
 def test_no_route_reads_the_starters_dishes_on_another_release(routes, named):
     text = spoilt(STARTER, "  {source: bundle, path: x}\n").replace(COMMON, routes)
     said = refusal(text)
-    assert f"no route that reads the starter's dishes ({named}) with release.source bundle" in said
+    assert f"release.source starter beside routes that read its dishes ({named}; remove" in said
 
 
 def test_a_published_release_with_its_plan_parses():

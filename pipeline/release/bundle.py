@@ -289,7 +289,7 @@ def _unpacked(data: bytes, path: Path) -> dict[str, np.ndarray]:
 
 
 def _finite(text: str, where: str) -> float:
-    """A number that is finite in float32, as ASCII writes it; Python itself would read 1_0 and other digits, too."""
+    """A number finite in float32, in ASCII digits; Python would read 1_0 and others, too."""
     try:
         value = float(text) if "_" not in text and text.isascii() else math.nan
     except ValueError:
