@@ -118,7 +118,7 @@ def _ask(url: str, cells: int, watch: Watch | None = None) -> list[bytes]:
     from pipeline.asking.openai import OpenAiAdapter
     from pipeline.asking.runner import run_jobs
     from pipeline.asking.tally import unwatched
-    from schemas.parameters import OpenAiRoute
+    from schemas.routes import OpenAiRoute
 
     route = {
         "adapter": "openai",

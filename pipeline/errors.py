@@ -23,6 +23,11 @@ A model's failure is none of these: it is a row with a reason (design 8).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 __all__ = [
     "ExchangeError",
     "ExecuteError",
@@ -58,18 +63,21 @@ class FlavourbenchError(Exception):
         File, row and field, or the command-line word; its end is kept where it is shortened.
     remedy
         What the user can do next.
+    details
+        Lines that stand below the one line, where there is more than one thing to mend.
     """
 
     exit_code = 2
 
-    def __init__(self, expected: str, found: str, where: str, remedy: str) -> None:
+    def __init__(
+        self, expected: str, found: str, where: str, remedy: str, details: Sequence[str] = ()
+    ) -> None:
         self.expected = _printable(expected)
         self.found = _one_line(found)
         self.where = _tail(where)
         self.remedy = _printable(remedy)
-        super().__init__(
-            f"{self.where}: expected {self.expected}, found {self.found}. {self.remedy}".rstrip()
-        )
+        line = f"{self.where}: expected {self.expected}, found {self.found}. {self.remedy}"
+        super().__init__("\n  ".join([line.rstrip(), *map(_printable, details)]))
 
 
 class ParameterError(FlavourbenchError):

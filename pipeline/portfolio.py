@@ -98,7 +98,7 @@ PORTFOLIO = Track(
             shapes="training",
             rows=("DevelopmentTask", "SftRow", "DpoRow", "GrpoRow"),
         ),
-        # the report names the contracts that read the answers
-        Stage(word="report", sections=("routes", "parse", "report")),
+        # the report names the release and the contracts that read the answers
+        Stage(word="report", sections=("release", "routes", "parse", "report")),
     ),
 )

@@ -44,6 +44,7 @@ _TAGS = {("release",): 1, ("freeze",): 1, ("routes",): 2, ("score", "core"): 2}
 _NEAR_SECRETS = {"base_url", "extra_body", "headers_env", "key_env"}
 """Where people type a secret by mistake."""
 
+_LEAST_RANKED = 2
 _PLAIN = "Use text, integers, booleans and lists."
 
 R = TypeVar("R", bound="Row")
@@ -90,6 +91,23 @@ class Workspace(NamedTuple):
     root: Path
     parameters: Parameters
     held: Mapping[Path, Table[Any]] = MappingProxyType({})
+
+    def ranked_routes(self) -> tuple[str, ...]:
+        """Slugs of the ranked routes, in the order of `params.yaml`.
+
+        Raises
+        ------
+        ParameterError
+            There are fewer than two, so that there is nothing to compare.
+        """
+        ranked = tuple(slug for slug, route in self.parameters.routes.items() if route.ranked)
+        if len(ranked) < _LEAST_RANKED:
+            found = f"{len(ranked)} ({', '.join(ranked)})" if ranked else "none"
+            raise ParameterError(
+                "at least two ranked routes", found, "params.yaml: routes",
+                "Add a route, or set ranked: true on one more.",
+            )  # fmt: skip
+        return ranked
 
     def artifact(self, stage: str, table: str) -> Path:
         """Path of a stage's table."""

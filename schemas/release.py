@@ -11,6 +11,7 @@ from schemas.record import Count, Digest, Record, Row
 __all__ = [
     "CORE_CATEGORIES",
     "CUISINES",
+    "NAME_LENGTH",
     "UNIVERSAL",
     "Direction",
     "Ingredient",
@@ -54,7 +55,10 @@ CORE_CATEGORIES = (
 )
 """The categories whose ingredients can be anchors and candidates."""
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+NAME_LENGTH = 200
+"""Characters that a name has at most."""
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_LENGTH)]
 Label = Annotated[str, StringConstraints(pattern=r"^[A-H]{3}$")]
 
 

@@ -453,6 +453,43 @@ def test_rows_of_csv_come_with_their_place(tmp_path):
     assert csv_rows(tmp_path, "name,region\n") == []
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        CSV.replace("\n", "\r"),
+        CSV.replace(",", ";"),
+        CSV.replace(",", "\t"),
+        CSV.replace("name,region", " name , region "),
+        CSV.replace("\n", ",\n"),
+        CSV.replace("\n", ",,,\n"),
+        CSV.replace("\n", ",,\n", 1),
+        CSV.replace("basil,universal\n", "basil,universal,, \n"),
+        CSV + "\n",
+        CSV + "\n\r\n ,\n,,,\n",
+        CSV.removesuffix("\n"),
+    ],
+)
+def test_what_spreadsheets_make_of_a_table_is_the_same_table(tmp_path, data):
+    rows = [
+        {name: value.strip() for name, value in row.fields.items()}
+        for row in csv_rows(tmp_path, data)
+    ]
+    assert rows == [
+        {"name": "miso", "region": "Japanese"},
+        {"name": "basil", "region": "universal"},
+    ]
+
+
+def test_blank_rows_count_as_rows(tmp_path):
+    places = [row.where for row in csv_rows(tmp_path, "name,region\n\n,\nmiso,Japanese\n")]
+    assert places == [f"{tmp_path / 'tags.csv'}, row 4"]
+
+
+def test_a_value_under_no_name_is_refused(tmp_path):
+    with pytest.raises(ReleaseError, match="row 2: expected 2 fields, found 3"):
+        csv_rows(tmp_path, "name,region,\nmiso,Japanese,x\n")
+
+
 def test_quotes_and_more_columns_are_read(tmp_path):
     ((_, row),) = csv_rows(tmp_path, 'more,region,name\n"a ""b"", c",Japanese,miso\n')
     assert row == {"more": 'a "b", c', "region": "Japanese", "name": "miso"}
@@ -461,14 +498,16 @@ def test_quotes_and_more_columns_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "no column name, region"),
+        (b"", "no column name, no column region"),
         (b"name\nmiso\n", "no column region"),
         (b"name,region,name\n", "a column twice"),
-        (b"Name,Region\n", "no column name, region"),
+        (b"Name,Region\n", "no column name (but Name), no column region (but Region)"),
         (b"name,region\nmiso\n", "row 2: expected 2 fields, found 1"),
         (b"name,region\nmiso,Japanese\nmiso,Japanese,3\n", "row 3: expected 2 fields, found 3"),
-        (b"name,region\n\n", "row 2: expected 2 fields, found 0"),
-        (b"name,region\nmiso,\xe9\n", "UTF-8"),
+        (b"name,region\nmiso,\xe9\n", "row 2: expected UTF-8, found byte 0xe9"),
+        (b"name,region\nmiso,Japanese".decode().encode("utf-16"), "expected UTF-8, found UTF-16"),
+        (b"sep=;\nname;region\n", "row 1: expected the columns' names, found 'sep=;'"),
+        (b'"sep=,"\nname,region\n', "Remove this line"),
         (b'name,region\n"miso,Japanese\n', "CSV"),
         (b'name,region\n"mi"so,Japanese\n', "CSV"),
         (b"name,region\n" + b"x" * 10_001 + b",Japanese\n", "field larger than field limit"),
@@ -498,9 +537,12 @@ def test_regions_come_in_the_order_of_the_cuisines(text, found):
     [
         *((tags.regions, t) for t in ("", "japanese", "Japanese;", "Japanese;Japanese")),
         *((tags.regions, t) for t in ("universal;Japanese", "universal;universal", "Japanese,x")),
-        *((tags.placed, t) for t in ("", "herb", "Herb ", "Herbs")),
-        *((tags.nova, t) for t in ("0", "5", "1.5", "1.00", "-1", "NaN", " 1", "1\n", "\u0661")),
-        *((tags.whole_number, t) for t in ("", "-1", "1.0", "+1", "1e3", " 1", "1\n", "\u0661")),
+        *((tags.placed, t) for t in ("", "herb", "Herbs")),
+        *((tags.nova, t) for t in ("0", "5", "1.5", "1,5", "-1", "?", "1 2", "\u0661")),
+        *((tags.whole_number, t) for t in ("", "-1", "1.5", "+1", "1e3", "1,0", "\u0661")),
+        *((tags.truth, t) for t in ("", "yes", "1", "0", "WAHR", "t", "truefalse")),
+        *((tags.checked_name, t) for t in ("", " ", "a ", " a", "a\tb", "a\nb", "a\x00b")),
+        *((tags.checked_name, t) for t in ("a" * 201, "a" * 10_000, "a\u202eb", "a\u200bb")),
         (tags.whole_number, "1" * 16),
     ],
 )
@@ -510,21 +552,20 @@ def test_a_tag_out_of_its_range_is_refused_with_its_place(check, text):
 
 
 def test_tags_within_their_range_are_read():
-    assert [tags.nova(t, "x") for t in ("1", "4", "2.0", "", "nan")] == [1, 4, 2, None, None]
-    assert [tags.whole_number(t, "x") for t in ("0", "007", "9" * 15)] == [0, 7, 10**15 - 1]
-    assert [tags.placed(t, "x") for t in ("Herb", "Pantry")] == ["Herb", "Pantry"]
-    assert tags.diet("True", "false", "x") == {"vegetarian": True, "vegan": False}
-
-
-@pytest.mark.parametrize(
-    ("vegetarian", "vegan", "field"),
-    [("yes", "false", "vegetarian"), ("true", "1", "vegan"), ("", "", "vegetarian")],
-)
-def test_a_diet_flag_is_true_or_false(vegetarian, vegan, field):
-    with pytest.raises(ReleaseError, match=f"x, {field}: expected true or false"):
-        tags.diet(vegetarian, vegan, "x")
+    groups = ("1", "4", "2.0", "2.00", "3,0", " 1 ")
+    assert [tags.nova(t, "x") for t in groups] == [1, 4, 2, 2, 3, 1]
+    unknown = ("", " ", "nan", "NaN", "NA", "N/A", "#N/A", "<NA>", "None", "NULL")
+    assert [tags.nova(t, "x") for t in unknown] == [None] * len(unknown)
+    numbers = ("0", "007", " 1 ", "3.0", "9" * 15)
+    assert [tags.whole_number(t, "x") for t in numbers] == [0, 7, 1, 3, 10**15 - 1]
+    assert [tags.placed(t, "x") for t in ("Herb", "Pantry", " Herb ")] == ["Herb", "Pantry", "Herb"]
+    flags = ("True", "true", "TRUE", " True ", "False", "false", "FALSE")
+    assert [tags.truth(t, "x") for t in flags] == [True] * 4 + [False] * 3
+    assert tags.diet(True, False, "x") == {"vegetarian": True, "vegan": False}
+    assert tags.checked_name("a" * 200, "x") == "a" * 200
+    assert tags.checked_name("jalape\u00f1o pepper", "x") == "jalape\u00f1o pepper"
 
 
 def test_vegan_implies_vegetarian():
     with pytest.raises(ReleaseError, match="vegan only with vegetarian"):
-        tags.diet("false", "true", "x")
+        tags.diet(False, True, "x")

@@ -101,10 +101,8 @@ def test_good_parameters_parse_with_their_types():
 @pytest.mark.parametrize(
     "old_and_new",
     [
-        (
-            "  source: starter\n  path: pipeline/starter\n  version: 1\n",
-            "  {source: bundle, path: x}\n",
-        ),
+        ("title: Example", "title: null"),
+        ("  title: Example", "  {}"),
         ("size: null", "size: 89"),
         ("stream: blake3", "stream: pcg64"),
         ("title: Example", "title: 味噌 & more"),
@@ -118,6 +116,27 @@ def test_other_good_parameters_parse_too(old_and_new):
     assert isinstance(parse_parameters(spoilt(*old_and_new).encode(), "x"), Parameters)
 
 
+STARTER = "  source: starter\n  path: pipeline/starter\n  version: 1\n"
+COMMON = (
+    "  common: {adapter: policy, policy: most_common, dishes: 1, label: Common, ranked: true}\n"
+)
+NEAREST = "  near: {adapter: policy, policy: cooccurrence, dishes: 2, label: Near, ranked: false}\n"
+
+
+def test_another_release_parses_without_routes_that_read_the_starters_dishes():
+    text = spoilt(STARTER, "  {source: bundle, path: x}\n").replace(COMMON, "")
+    assert parse_parameters(text.encode(), "x").release.source == "bundle"
+    assert parse_parameters(spoilt("version: 1", "version: 2").encode(), "x").release.version == 2
+
+
+@pytest.mark.parametrize(("routes", "named"), [(COMMON, "common"), (NEAREST, "near"),
+                                               (COMMON + NEAREST, "common, near")])  # fmt: skip
+def test_no_route_reads_the_starters_dishes_on_another_release(routes, named):
+    text = spoilt(STARTER, "  {source: bundle, path: x}\n").replace(COMMON, routes)
+    said = refusal(text)
+    assert f"release.source starter beside routes that read its dishes ({named}; remove" in said
+
+
 def test_a_published_release_with_its_plan_parses():
     text = spoilt(
         "  source: starter\n  path: pipeline/starter\n  version: 1\n",
@@ -125,7 +144,7 @@ def test_a_published_release_with_its_plan_parses():
     )
     start, end = text.index("freeze:"), text.index("routes:")
     text = f"{text[:start]}freeze: {{source: published, families: [pairing]}}\n{text[end:]}"
-    text = text.replace("[substitution, pairing, constraint]", "[pairing]")
+    text = text.replace("[substitution, pairing, constraint]", "[pairing]").replace(COMMON, "")
     text = text.replace("source: rule\n    context: example\n    size: null", "source: plan")
     assert parse_parameters(text.encode(), "x").score.core.source == "plan"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.asking import command, openai, replay
-from schemas.parameters import CommandRoute, OpenAiRoute, ReplayRoute
+from schemas.routes import CommandRoute, OpenAiRoute, ReplayRoute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from pipeline.asking.adapter import Adapter, Questions
     from pipeline.asking.routes import BoundRoute
-    from schemas.parameters import ExecutionRoute
     from schemas.record import IdentityValue
+    from schemas.routes import ExecutionRoute
 
 __all__ = ["ADAPTERS", "Maker"]
 

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from pipeline.asking.adapter import Question, Questions, Request
     from pipeline.asking.routes import BoundRoute
     from schemas.endpoint import Prices
-    from schemas.parameters import CommandRoute
     from schemas.record import IdentityValue
+    from schemas.routes import CommandRoute
 
 __all__ = ["CommandAdapter", "identity", "make"]
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from pipeline.asking.adapter import Question, Questions, Request
     from pipeline.asking.routes import BoundRoute
-    from schemas.parameters import OpenAiRoute
     from schemas.record import IdentityValue
+    from schemas.routes import OpenAiRoute
 
 __all__ = ["BODY_LIMIT", "OpenAiAdapter", "identity", "make", "price_micros"]
 

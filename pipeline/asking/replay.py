@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from pipeline.asking.adapter import Questions, Request
     from pipeline.asking.routes import BoundRoute
-    from schemas.parameters import ReplayRoute
     from schemas.record import IdentityValue
+    from schemas.routes import ReplayRoute
 
 __all__ = ["ANSWER_LIMIT", "PublishedCell", "ReplayAdapter", "ReplayLine", "identity", "make",
            "read_replay"]  # fmt: skip

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from pipeline.asking.adapter import Adapter, Questions
     from pipeline.asking.adapters import Maker
     from pipeline.asking.track import Track
-    from schemas.parameters import ExecutionRoute, Parameters
+    from schemas.parameters import Parameters
     from schemas.record import IdentityValue
+    from schemas.routes import ExecutionRoute
 
 __all__ = ["BoundRoute", "bind_route", "bound_route", "find_route"]
 

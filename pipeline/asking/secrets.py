@@ -15,7 +15,7 @@ from pipeline.errors import ExecuteError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from schemas.parameters import OpenAiRoute
+    from schemas.routes import OpenAiRoute
 
 __all__ = ["Secrets", "read_headers", "read_proxies", "variables"]
 

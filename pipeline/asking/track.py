@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from pipeline.asking.adapters import Maker
     from pipeline.stages import Stage
     from pipeline.workspace import Workspace
-    from schemas.parameters import ExecutionRoute, Parameters
+    from schemas.parameters import Parameters
+    from schemas.routes import ExecutionRoute
 
 __all__ = ["Track"]
 

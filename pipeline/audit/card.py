@@ -129,11 +129,12 @@ def read_card(path: Path) -> Card:
 def card_markdown(card: Card) -> str:
     """A card as people read it."""
     from pipeline.showing.documents import markdown_text
-    from pipeline.showing.numbers import score
+    from pipeline.showing.numbers import place, score
     from pipeline.showing.view import Grid, View
 
+    ranks = [s.rank for s in card.standings]
     standings = tuple(
-        (str(s.rank), str(s.group), s.label, score(s.score_microbps),
+        (place(s.rank, ranks), str(s.group), s.label, score(s.score_microbps),
          f"{score(s.band_low_microbps)} - {score(s.band_high_microbps)}", s.route_digest[:16])
         for s in card.standings
     )  # fmt: skip

@@ -335,15 +335,16 @@ def _standing(cell: _Cell) -> AuditStep:
             return _gone("standing", cell.workspace, STANDINGS)
         return checked("standing", True, "an unranked reference: no standing")
     row = cell.standing.row
-    scores = values_where(cell.workspace, STANDINGS, ("score_microbps",))
-    above = sum(other > row.score_microbps for (other,) in scores)
-    ties = sum(other == row.score_microbps for (other,) in scores)
+    others = list(values_where(cell.workspace, STANDINGS, ("score_microbps", "rank")))
+    above = sum(other > row.score_microbps for other, _ in others)
+    ties = sum(other == row.score_microbps for other, _ in others)
+    shared = "=" if sum(rank == row.rank for _, rank in others) > 1 else ""
     holds = above < row.rank <= above + ties and row.route_digest == cell.selection.row.route_digest
     holds &= route.ranked and row.label == route.label
     band = f"{row.band_low_microbps / 1e8:.1f} - {row.band_high_microbps / 1e8:.1f}"
     return checked(
         "standing", holds, f"standing {cell.standing.digest}",
-        f"{row.label}: rank {row.rank} of {len(scores)}, group {row.group}, "
+        f"{row.label}: rank {row.rank}{shared} of {len(others)}, group {row.group}, "
         f"score {row.score_microbps / 1e8:.1f}, 95% band {band}",
         "band and group: `flavourbench verify` draws them again",
     )  # fmt: skip

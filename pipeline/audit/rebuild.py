@@ -21,7 +21,7 @@ from pipeline.portfolio import PORTFOLIO
 from pipeline.tables import make_table
 from pipeline.workspace import owner_document
 from schemas.execution import Attempt, Response
-from schemas.parameters import PolicyRoute, ReplayRoute
+from schemas.routes import PolicyRoute, ReplayRoute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

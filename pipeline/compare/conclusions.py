@@ -124,6 +124,8 @@ def read_answers(workspace: Workspace, more: Sequence[Task] = ()) -> Answers:
     ------
     TableError
         Its tables are not here.
+    ParameterError
+        Fewer than two of its routes are ranked.
     ScoreError
         A task that was answered is not known by its digest.
     """
@@ -135,7 +137,7 @@ def read_answers(workspace: Workspace, more: Sequence[Task] = ()) -> Answers:
         workspace.read("score", CoreTask).rows(),
         key=lambda row: (row.panel, families.index(row.family), row.position),
     )
-    routes = tuple(slug for slug, route in workspace.parameters.routes.items() if route.ranked)
+    routes = workspace.ranked_routes()
     found: dict[str, dict[str, str]] = {slug: {} for slug in routes}
     for cell in workspace.read("parse", Selection).rows():
         if cell.slug in found and cell.selection is not None:

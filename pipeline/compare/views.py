@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipeline.showing.numbers import score
+from pipeline.showing.numbers import place, score
 from pipeline.showing.view import Grid, View
 
 if TYPE_CHECKING:
@@ -91,9 +91,10 @@ def _tasks(changes: TaskChanges) -> list[Grid]:
 
 
 def _conclusions(changes: ConclusionChanges) -> list[Grid]:
+    ranks = [[c.before.rank for c in changes.standings], [c.after.rank for c in changes.standings]]
     rows = tuple(
-        (change.slug, *_place(change.before), *_place(change.after), _step(change))
-        for change in changes.standings
+        (c.slug, *_place(c.before, ranks[0]), *_place(c.after, ranks[1]), _step(c))
+        for c in changes.standings
     )
     title = (
         f"Conclusions: stored answers on {changes.tasks} of {changes.core} core tasks that both "
@@ -113,11 +114,11 @@ def _conclusions(changes: ConclusionChanges) -> list[Grid]:
     return grids
 
 
-def _place(place: Place) -> tuple[str, str, str]:
+def _place(one: Place, ranks: Sequence[int]) -> tuple[str, str, str]:
     return (
-        f"{place.rank} ({place.rank_low}-{place.rank_high})",
-        score(place.score_microbps),
-        f"{score(place.low_microbps)} - {score(place.high_microbps)}",
+        f"{place(one.rank, ranks)} ({one.rank_low}-{one.rank_high})",
+        score(one.score_microbps),
+        f"{score(one.low_microbps)} - {score(one.high_microbps)}",
     )
 
 

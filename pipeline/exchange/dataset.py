@@ -26,9 +26,9 @@ from pipeline.release.dataset import (
     read_objects,
 )
 from pipeline.release.documents import Loose, Place, check_artifact
-from schemas.parameters import ReplayRoute
 from schemas.record import Count, Digest
 from schemas.release import Label, Name
+from schemas.routes import ReplayRoute
 from schemas.taskset import Bps
 
 if TYPE_CHECKING:

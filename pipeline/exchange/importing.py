@@ -132,7 +132,6 @@ def _dataset(
         slug: route.model_dump(mode="json", exclude={"enabled"})
         for slug, route in found.routes.items()
     }
-    document["report"] = {"title": "FlavourBench, the published data set"}
     return document, _Counts(found.tasks, found.tasks, len(found.routes), found.answers)
 
 
@@ -144,7 +143,6 @@ def _tasksets(source: Path, staging: Path, place: str) -> tuple[dict[str, Any], 
     document["routes"] = {
         slug: {"adapter": "policy"} | settings for slug, settings in _POLICIES.items()
     }
-    document["report"] = {"title": "FlavourBench, the published task sets"}
     return document, _Counts(found.tasks, found.planned, len(document["routes"]), 0)
 
 
@@ -165,6 +163,7 @@ def _parameters(
             "sign_flips": inference.permutation_resamples,
         },
         "train": _TRAIN,
+        "report": {},
     }
 
 

@@ -38,6 +38,11 @@ class OurResults(NamedTuple):
         standings = self.analysis.standings
         return sorted(range(len(standings)), key=lambda model: standings[model].rank)
 
+    @property
+    def places(self) -> dict[int, int]:
+        """Published rank of each model: equal scores rank in the order of the matrix."""
+        return {model: place for place, model in enumerate(self.order, start=1)}
+
 
 def leaderboard_rows(results: OurResults) -> list[dict[str, Any]]:
     """Rows of `leaderboard.jsonl`, by rank."""
@@ -104,7 +109,7 @@ def _standing(results: OurResults, model: int) -> dict[str, Any]:
         "flavourbench_score": _points(standing.score_bps),
         "model_id": name,
         "panel_replication": _panels(results, model),
-        "point_estimate_rank": standing.rank,
+        "point_estimate_rank": results.places[model],
         "score_pointwise_95_ci": _interval(standing.pointwise_nanobps),
         "score_simultaneous_95_ci": _interval(standing.simultaneous_nanobps),
         "score_standard_error": standing.se_nanobps / (_NANO * _BPS),

@@ -21,8 +21,9 @@ from pipeline.progress import silent
 from pipeline.release.dataset import RELEASE, check_file, read_manifest, read_objects
 from pipeline.showing.view import Grid, View
 from pipeline.statistics.stage import core_scores, draw_settings
-from schemas.parameters import PublishedRelease, ReplayRoute
+from schemas.parameters import PublishedRelease
 from schemas.results import Coverage, Score, Selection, Standing
+from schemas.routes import ReplayRoute
 from schemas.taskset import Task
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pipeline.asking.adapter import Reply
 from pipeline.identity import digest
 from pipeline.starter import dishes_digest, read_dishes
 from schemas.execution import Outcome
-from schemas.parameters import Policy
+from schemas.routes import Policy
 from schemas.taskset import LABELS, PORTFOLIOS
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from pipeline.asking.adapter import Questions, Request
     from pipeline.asking.routes import BoundRoute
-    from schemas.parameters import PolicyRoute
     from schemas.record import IdentityValue
+    from schemas.routes import PolicyRoute
     from schemas.taskset import Task
 
 __all__ = ["REVISIONS", "DishCounts", "PolicyAdapter", "count_dishes", "identity", "make"]

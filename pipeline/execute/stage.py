@@ -11,7 +11,7 @@ from pipeline.asking.filling import EVERYTHING, Wish, fill_routes, run_route
 from pipeline.asking.tally import unwatched
 from pipeline.execute import policies
 from pipeline.portfolio import PORTFOLIO
-from schemas.parameters import PolicyRoute
+from schemas.routes import PolicyRoute
 from schemas.taskset import Task
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pipeline.asking.filling import Filled
     from pipeline.asking.tally import Watch
     from pipeline.workspace import StageSummary, Workspace
-    from schemas.parameters import ExecutionRoute, Parameters
+    from schemas.parameters import Parameters
+    from schemas.routes import ExecutionRoute
 
 __all__ = ["ADAPTERS", "Wish", "all_routes", "fill", "questions", "routes", "run"]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pipeline.freeze.eligible import Step
 from pipeline.freeze.families import (
     COMPLEMENTS,
     ConstraintRule,
@@ -80,6 +81,8 @@ class Candidates:
         n variants of the constraint family, else None.
     cuisines
         n target cuisines of the cultural family, else None.
+    steps
+        How many rows each rule left, from all that are eligible to n.
     """
 
     anchors: _Ints
@@ -89,6 +92,7 @@ class Candidates:
     feasible: _Bools
     variants: tuple[Variant | None, ...]
     cuisines: tuple[str | None, ...]
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +156,23 @@ def candidates(space: Space, rule: Rule) -> Candidates:
         return _ranked(space, rule)
     if isinstance(rule, ConstraintRule):
         pools = RankedPools.of(_allowed(space, rule.pool), space.ranked)
-        return _joined([_constraint(space, rule, variant, pools) for variant in rule.variants])
-    return _joined([_cultural(space, rule, cuisine) for cuisine in range(len(CUISINES))])
+        parts = [_constraint(space, rule, variant, pools) for variant in rule.variants]
+    else:
+        parts = [_cultural(space, rule, cuisine) for cuisine in range(len(CUISINES))]
+    return _joined(space, parts)
 
 
 def _ranked(space: Space, rule: RankedRule) -> Candidates:
     """Substitution and pairing."""
     allowed = _allowed(space, rule.pool)
+    least = rule.minimum_pool
+    steps = [
+        _enough(_goes_with(space, rule.pool), least, "others of a category that goes with it"),
+        _enough(allowed, least, "of them that share no word with it"),
+    ]
     if rule.regions_overlap:
         allowed &= space.near
+        steps.append(_enough(allowed, least, "of them of a region that it shares"))
     pools = RankedPools.of(allowed, space.ranked)
     anchors = np.flatnonzero(pools.sizes >= rule.minimum_pool)
     choices = pools.spaced(anchors, rule.first, len(LABELS))
@@ -175,6 +187,7 @@ def _ranked(space: Space, rule: RankedRule) -> Candidates:
         feasible=np.ones((int(wide.sum()), len(MEMBERS)), dtype=np.bool_),
         variants=(None,) * int(wide.sum()),
         cuisines=(None,) * int(wide.sum()),
+        steps=(*space.eligible.steps, *steps, _spread(wide, rule.minimum_spread_milli)),
     )
 
 
@@ -199,6 +212,14 @@ def _constraint(
         feasible=np.asarray(valid[choices][:, MEMBERS].all(axis=2), dtype=np.bool_),
         variants=(variant,) * len(anchors),
         cuisines=(None,) * len(anchors),
+        steps=(
+            Step("as anchors of a variant", len(eligible.names)),
+            Step(
+                f"with {rule.valid} in the pool that keep its limits",
+                int((good.sizes >= rule.valid).sum()),
+            ),
+            Step(f"and {rule.invalid} that break them", len(anchors)),
+        ),
     )
 
 
@@ -206,15 +227,18 @@ def _cultural(space: Space, rule: CulturalRule, cuisine: int) -> Candidates:
     """Cultural composition for the anchors that belong to one cuisine only."""
     member = space.eligible.cuisines
     anchors = np.flatnonzero(member[:, cuisine] & (member.sum(axis=1) == 1))
+    steps = [Step("of one cuisine alone", len(anchors))]
     projection = space.projections[:, cuisine]
     allowed = _allowed(space, rule.pool)[anchors]
     down = rank(projection[None, :])[0]
     high, found = _first_of_categories(allowed[:, down], space.eligible.categories[down], rule.high)
     anchors, allowed, high = anchors[found], allowed[found], down[high[found]]
+    steps.append(Step(f"with {rule.high} categories in the pool", len(anchors)))
     np.put_along_axis(allowed, high, values=False, axis=1)
     up = np.broadcast_to(rank(-projection[None, :]), allowed.shape)
     pools = RankedPools.of(allowed, up)
     rows = np.flatnonzero(pools.sizes >= rule.low)
+    steps.append(Step(f"and {rule.low} others", len(rows)))
     choices = np.hstack([high[rows], pools.spaced(rows, rule.first_low, rule.low)])
     fits = projection[choices]
     spreads = _mean(fits[:, : rule.high]) - _mean(fits[:, rule.high :])
@@ -229,19 +253,36 @@ def _cultural(space: Space, rule: CulturalRule, cuisine: int) -> Candidates:
         feasible=(one != two) & (one != three) & (two != three),
         variants=(None,) * int(wide.sum()),
         cuisines=(CUISINES[cuisine],) * int(wide.sum()),
+        steps=(*steps, _spread(wide, rule.minimum_spread_milli)),
     )
+
+
+def _enough(pools: _Bools, least: int, which: str) -> Step:
+    """How many anchors have so many in their pools (bool (N, N))."""
+    return Step(f"with {least} {which}", int((pools.sum(axis=1) >= least).sum()))
+
+
+def _spread(wide: _Bools, least_milli: int) -> Step:
+    return Step(f"whose candidates spread by 0.{least_milli:03d}", int(wide.sum()))
 
 
 def _allowed(space: Space, pool: Pool) -> _Bools:
     """Pools by category and words, before regions and limits; bool (N, N), a fresh array."""
+    return _goes_with(space, pool) & space.apart
+
+
+def _goes_with(space: Space, pool: Pool) -> _Bools:
+    """Pools by category alone; bool (N, N), nobody in a pool of its own."""
+    codes = space.eligible.categories
     if pool == Pool.EVERY_CATEGORY:
-        return space.apart.copy()
+        return ~np.eye(len(codes), dtype=np.bool_)
     goes = np.zeros((len(CORE_CATEGORIES), len(CORE_CATEGORIES)), dtype=np.bool_)
     for i, category in enumerate(CORE_CATEGORIES):
         wanted = (category,) if pool == Pool.SAME_CATEGORY else COMPLEMENTS[category]
         goes[i, [CORE_CATEGORIES.index(one) for one in wanted]] = True
-    codes = space.eligible.categories
-    return np.asarray(goes[codes][:, codes] & space.apart, dtype=np.bool_)
+    found = goes[codes][:, codes]
+    np.fill_diagonal(found, val=False)
+    return np.asarray(found, dtype=np.bool_)
 
 
 def _first_of_categories(allowed: _Bools, categories: _Ints, count: int) -> tuple[_Ints, _Bools]:
@@ -266,7 +307,11 @@ def _first_of_categories(allowed: _Bools, categories: _Ints, count: int) -> tupl
     return positions, positions[:, -1] < width
 
 
-def _joined(parts: list[Candidates]) -> Candidates:
+def _joined(space: Space, parts: list[Candidates]) -> Candidates:
+    steps = [
+        Step(same[0].rule, sum(step.left for step in same))
+        for same in zip(*(part.steps for part in parts), strict=True)
+    ]
     return Candidates(
         anchors=np.concatenate([part.anchors for part in parts]),
         choices=np.concatenate([part.choices for part in parts]),
@@ -275,6 +320,7 @@ def _joined(parts: list[Candidates]) -> Candidates:
         feasible=np.concatenate([part.feasible for part in parts]),
         variants=tuple(one for part in parts for one in part.variants),
         cuisines=tuple(one for part in parts for one in part.cuisines),
+        steps=(*space.eligible.steps, *steps),
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +19,32 @@ if TYPE_CHECKING:
 
     from schemas.release import Ingredient
 
-__all__ = ["NAME_PATTERN", "Eligible", "eligible_ingredients"]
+__all__ = ["NAME_PATTERN", "Eligible", "Step", "check_excluded", "eligible_ingredients", "told"]
 
 NAME_PATTERN = "[a-z0-9]+(_[a-z0-9]+)*"
 """What the whole name of an eligible ingredient looks like."""
+
+
+_SUGGESTED = 5
+_ADVICE = {
+    "in the release": "Take a release that has ingredients.",
+    "of a core category": f"Core categories are {', '.join(CORE_CATEGORIES)}.",
+    "with a name in snake case": "Write names like olive_oil: a to z, 0 to 9 and underscores.",
+    "not in freeze.excluded_anchors": "Shorten freeze.excluded_anchors.",
+}
+"""The rules in their order, and what to do where one leaves nothing."""
+
+
+class Step(NamedTuple):
+    """A rule on the way from a release to a panel's rows, and how many it left."""
+
+    rule: str
+    left: int
+
+
+def told(steps: Sequence[Step]) -> str:
+    """How many rows each rule left, in a sentence."""
+    return f"Left by each rule: {', '.join(f'{step.left:,} {step.rule}' for step in steps)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +67,8 @@ class Eligible:
         int64 (N,): 1 to 4, or 0 where unknown.
     vectors
         N vectors, little-endian float32 bytes.
+    steps
+        How many ingredients each rule left; the last left N.
     """
 
     names: tuple[str, ...]
@@ -54,6 +79,7 @@ class Eligible:
     vegetarian: npt.NDArray[np.bool_]
     nova: npt.NDArray[np.int64]
     vectors: tuple[bytes, ...]
+    steps: tuple[Step, ...]
 
 
 def eligible_ingredients(ingredients: Sequence[Ingredient], excluded: Collection[str]) -> Eligible:
@@ -73,17 +99,12 @@ def eligible_ingredients(ingredients: Sequence[Ingredient], excluded: Collection
     """
     plain = re.compile(NAME_PATTERN)
     barred = frozenset(excluded)
-    kept = sorted(
-        (
-            one
-            for one in ingredients
-            if one.category in CORE_CATEGORIES
-            and one.name not in barred
-            and plain.fullmatch(one.name)
-        ),
-        key=lambda one: one.name,
-    )
-    _check(kept, len(ingredients))
+    core = [one for one in ingredients if one.category in CORE_CATEGORIES]
+    named = [one for one in core if plain.fullmatch(one.name)]
+    kept = sorted((one for one in named if one.name not in barred), key=lambda one: one.name)
+    counts = map(len, (ingredients, core, named, kept))
+    steps = tuple(itertools.starmap(Step, zip(_ADVICE, counts, strict=True)))
+    _check(kept, steps)
     code = {category: i for i, category in enumerate(CORE_CATEGORIES)}
     return Eligible(
         names=tuple(one.name for one in kept),
@@ -94,16 +115,50 @@ def eligible_ingredients(ingredients: Sequence[Ingredient], excluded: Collection
         vegetarian=np.array([one.vegetarian for one in kept], dtype=np.bool_),
         nova=np.array([one.nova or 0 for one in kept], dtype=np.int64),
         vectors=tuple(one.vector for one in kept),
+        steps=steps,
     )
 
 
-def _check(kept: Sequence[Ingredient], offered: int) -> None:
+def check_excluded(ingredients: Sequence[Ingredient], excluded: Collection[str]) -> None:
+    """Refuse names that are to be left out and are not there.
+
+    Parameters
+    ----------
+    ingredients
+        The release's ingredients.
+    excluded
+        The names of ``freeze.excluded_anchors``.
+
+    Raises
+    ------
+    FreezeError
+        Names the first few of them, each with the names that it is spelt much like.
+    """
+    known = {one.name for one in ingredients}
+    unknown = [name for name in dict.fromkeys(excluded) if name not in known]
+    if not unknown:
+        return
+    said = []
+    for name in unknown[:_SUGGESTED]:
+        close = difflib.get_close_matches(name, known, n=3)
+        said.append(f"{name!r}" + (f" (close: {', '.join(close)})" if close else ""))
+    more = len(unknown) - len(said)
+    raise FreezeError(
+        "names of ingredients in the release",
+        ", ".join(said) + (f" and {more} more that are none" if more else ""),
+        "params.yaml: freeze.excluded_anchors",
+        "Mend the spelling or remove what is not there.",
+    )
+
+
+def _check(kept: Sequence[Ingredient], steps: Sequence[Step]) -> None:
     if not kept:
+        empty = next(step for step in steps if not step.left)
         raise FreezeError(
-            "an eligible ingredient (core category, plain snake-case name, not excluded)",
-            f"none among {offered}",
+            "an eligible ingredient",
+            f"none {empty.rule}",
             "ingredients",
-            "Check the release and freeze.excluded_anchors.",
+            f"{told(steps)} {_ADVICE[empty.rule]}",
         )
     for before, after in itertools.pairwise(kept):
         if before.name == after.name:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pipeline.errors import FreezeError
+from pipeline.freeze.eligible import Step, told
 from pipeline.freeze.maps import MINIMUM_FEASIBLE, MINIMUM_RANGE_PPB
 from schemas.release import CORE_CATEGORIES
 
@@ -80,6 +81,11 @@ class _Panel(NamedTuple):
     freeze: FreezeParameters
     known: Collection[str]
     eligible: Eligible
+
+
+_SCOREABLE = "with a map that can be scored"
+_UNUSED = "whose anchor no other task of the panel has"
+_UNCAPPED = "below freeze.category_cap"
 
 
 class _Taken(NamedTuple):
@@ -156,12 +162,15 @@ def _take_family(panel: _Panel, table: FamilyTable, used: set[str]) -> list[_Tak
     strata = _strata(table, names, drop_unscoreable=panel.rules.drop_unscoreable)
     for stratum in range(1, STRATA + 1):
         order = _hash_order(panel, table.family, stratum, strata.get(stratum, []))
-        found = 0
+        found, known = 0, 0
         for row, anchor in order:
             if found == panel.freeze.quota:
                 break
             category = int(categories[table.candidates.anchors[row]])
-            if anchor in used or shown[category] >= panel.freeze.category_cap:
+            if anchor in used:
+                known += 1
+                continue
+            if shown[category] >= panel.freeze.category_cap:
                 continue
             if not table.maps.scoreable[row]:
                 raise _unscoreable(panel, table.family, stratum, anchor)
@@ -170,7 +179,12 @@ def _take_family(panel: _Panel, table: FamilyTable, used: set[str]) -> list[_Tak
             taken.append(_Taken(row, anchor, stratum))
             found += 1
         if found < panel.freeze.quota:
-            raise _short(panel, table.family, stratum, found, len(order))
+            here = (
+                Step(f"in stratum {stratum}", len(order)),
+                Step(_UNUSED, len(order) - known),
+                Step(_UNCAPPED, found),
+            )
+            raise _short(panel, table, stratum, (*_steps(panel, table), *here))
     if len(shown) < panel.freeze.minimum_categories:
         raise _narrow(panel, table.family, shown)
     return taken
@@ -209,12 +223,40 @@ def _where(panel: _Panel, family: Family) -> str:
     return f"panel {panel.name}, family {family}"
 
 
-def _short(panel: _Panel, family: Family, stratum: int, found: int, offered: int) -> FreezeError:
+def _steps(panel: _Panel, table: FamilyTable) -> tuple[Step, ...]:
+    """How many rows each rule left before the strata."""
+    if not panel.rules.drop_unscoreable:
+        return table.candidates.steps
+    return (*table.candidates.steps, Step(_SCOREABLE, int(table.maps.scoreable.sum())))
+
+
+def _short(panel: _Panel, table: FamilyTable, stratum: int, steps: tuple[Step, ...]) -> FreezeError:
+    """The refusal of a stratum that is too small: names the first rule that left nothing.
+
+    Where every rule left something, it is the first that left fewer than all strata need.
+    """
+    quota = panel.freeze.quota
+    needed = dict.fromkeys(_steps(panel, table), quota * STRATA)
+    empty = [step for step in steps if not step.left]
+    short = (empty or [step for step in steps if step.left < needed.get(step, quota)])[0]
+    left = f"only {short.left:,} are left" if short.left else "none is left"
+    if short.rule == _UNUSED:
+        advice = "Lower freeze.quota, or take a larger release: an anchor stands once in a panel."
+    elif short.rule == _UNCAPPED:
+        advice = "Raise freeze.category_cap, or lower freeze.quota."
+    elif short.left < STRATA:
+        advice = (
+            "No quota is low enough: take a release with more such ingredients, or leave "
+            f"{table.family} out of freeze.families and score.families."
+        )
+    else:
+        lower = min(short.left // STRATA, quota - 1)
+        advice = f"Lower freeze.quota to {lower} or less, or take a larger release."
     return FreezeError(
-        f"a quota of {panel.freeze.quota} anchors",
-        f"{found} among {offered} rows",
-        f"{_where(panel, family)}, stratum {stratum}",
-        "Lower freeze.quota, raise freeze.category_cap, or take a larger release.",
+        f"a quota of {quota} anchors",
+        f"{steps[-1].left}: {left} {short.rule}",
+        f"{_where(panel, table.family)}, stratum {stratum}",
+        f"{told(steps)} {advice}",
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import FreezeError
 from pipeline.freeze.compile import compile_tasks
 from pipeline.freeze.design import design_document
 from pipeline.freeze.diagnostics import diagnostics
+from pipeline.freeze.eligible import check_excluded
 from pipeline.identity import canonical_bytes, digest
 from pipeline.progress import silent
 from pipeline.tables import make_table
@@ -18,6 +20,8 @@ from schemas.release import Direction, Ingredient, PublishedTask, Release
 from schemas.taskset import CONTRACTS, Diagnostic, Family, Task, TaskSet
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pipeline.progress import Progress
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
@@ -49,12 +53,14 @@ def build(workspace: Workspace, progress: Progress = silent) -> tuple[Table[Any]
     release = workspace.read("release", Release, ingredients, directions)
     inputs = {"release": release.root}
     if isinstance(parameters, FreezeParameters):
+        check_excluded(ingredients.rows(), parameters.excluded_anchors)
         rows = compile_tasks(ingredients.rows(), directions.rows(), parameters, progress)
         inputs |= {"ingredients": ingredients.root, "directions": directions.root}
         design: dict[str, Any] = design_document(parameters)
     else:
         published = workspace.read("release", PublishedTask)
         rows = tuple(_as_task(row) for row in published.rows())
+        _check_families(rows, parameters.families)
         rows = tuple(row for row in rows if row.family in parameters.families)
         inputs |= {"published": published.root}
         design = {
@@ -81,6 +87,24 @@ def _task_set(
         published=release.rows()[0].provenance,
     )
     return make_table(TaskSet, [row], {"release": release.root, "tasks": tasks.root})
+
+
+def _check_families(tasks: Sequence[Task], families: Sequence[Family]) -> None:
+    """Refuse a family without a published task.
+
+    Raises
+    ------
+    FreezeError
+        Names it, and how many tasks every family has.
+    """
+    counts = Counter(task.family.value for task in tasks)
+    empty = next((family for family in families if not counts[family.value]), None)
+    if empty is not None:
+        held = ", ".join(f"{count:,} of {name}" for name, count in sorted(counts.items()))
+        raise FreezeError(
+            "a published task of every family", f"none of {empty} ({held or 'no task at all'})",
+            "params.yaml: freeze.families", "Leave out the families that the release lacks.",
+        )  # fmt: skip
 
 
 def _as_task(row: PublishedTask) -> Task:

@@ -2,7 +2,7 @@
 
 The steps, in order:
 
-1. Scores are means of family means, exact fractions; ranks follow, ties by model order.
+1. Scores are means of family means, exact fractions; ranks follow, equal scores share one.
 2. One cluster bootstrap of all models and chance gives standard errors, pointwise intervals, the
    simultaneous band, rank intervals and the intervals of all contrasts.
 3. Sign-flip tests of all pairs and of every model against chance; Holm within each of the two.
@@ -29,7 +29,7 @@ from pipeline.inference.fans import chance_fans, pair_fans
 from pipeline.inference.flips import flip_counts
 from pipeline.inference.intervals import contrast_intervals
 from pipeline.inference.multiplicity import ranking_groups
-from pipeline.inference.panels import panel_agreements, panel_scores
+from pipeline.inference.panels import panel_agreements, panel_scores, shared_ranks
 from pipeline.inference.results import Analysis, Standing
 from pipeline.inference.streams import MAX_ENUMERATED_CLUSTERS, open_stream
 
@@ -171,6 +171,7 @@ class _Run:
         ranks = rank_intervals(
             resampled[:count],
             block=self.settings.block,
+            tied_in_order=self.stream.tied_in_order,
             threads=self.settings.threads,
             progress=self.steps.begin(self.settings.bootstrap_draws),
         )
@@ -241,7 +242,7 @@ def _standings(
 ) -> tuple[Standing, ...]:
     count = matrix.models
     order = sorted(range(count), key=lambda model: -scores[model])
-    rank = {model: place for place, model in enumerate(order, start=1)}
+    ranks = shared_ranks(scores)
     differs = np.zeros((count, count), dtype=np.bool_)
     differs[pairs.left, pairs.right] = pairs.resolved
     groups = ranking_groups(order, differs | differs.T)
@@ -250,7 +251,7 @@ def _standings(
     return tuple(
         Standing(
             model=model,
-            rank=rank[model],
+            rank=ranks[model],
             group=groups[model],
             score_bps=scores[model],
             family_scores_bps=tuple(

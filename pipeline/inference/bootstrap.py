@@ -179,9 +179,14 @@ def score_spread(resampled: IntArray, scores_bps: Sequence[Fraction]) -> Spread:
 
 
 def rank_intervals(
-    resampled: IntArray, *, block: int, threads: int | None = None, progress: Progress | None = None
+    resampled: IntArray,
+    *,
+    block: int,
+    tied_in_order: bool,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Interval, ...]:
-    """Central 95% of each model's rank over replicates, rounded outwards; ties by model order.
+    """Central 95% of each model's rank over replicates, rounded outwards.
 
     Parameters
     ----------
@@ -189,36 +194,55 @@ def rank_intervals(
         Scores, shape (M, B).
     block
         Replicates ranked at once, per thread.
+    tied_in_order
+        Whether models that tie in a replicate rank there in the order of the rows. Else each of
+        them holds all the places that they share: the first counts for its lower end, the last for
+        its upper end, so that no order of rows has a say.
     """
     models, draws = resampled.shape
-    held = np.zeros((models, models), dtype=np.int64)
+    held = np.zeros((2, models, models), dtype=np.int64)
     parts = (resampled[:, first : first + block] for first in range(0, draws, block))
     done = 0
-    for counts in run_jobs((partial(_rank_counts, part) for part in parts), threads):
+    jobs = (partial(_rank_counts, part, tied_in_order) for part in parts)
+    for counts in run_jobs(jobs, threads):
         held += counts
-        done += int(counts[0].sum())
+        done += int(counts[0, 0].sum())
         if progress is not None:
             progress(done, draws)
-    below = np.cumsum(held, axis=1)
-    return tuple(_rank_interval(row, draws) for row in below)
+    first, last = np.cumsum(held, axis=2)
+    return tuple(_rank_interval(*ends, draws) for ends in zip(first, last, strict=True))
 
 
-def _rank_counts(scores: IntArray) -> IntArray:
-    """How often each model (row) held each rank (column) in (M, block) scores."""
+def _rank_counts(scores: IntArray, tied_in_order: bool) -> IntArray:
+    """How often each model held each place as its first, and as its last; shape (2, M, M).
+
+    Scores have the shape (M, block).
+    """
     models = scores.shape[0]
-    order = np.argsort(np.ascontiguousarray(-scores.T), axis=1, kind="stable")
-    order *= models
-    order += np.arange(models)
-    counts = np.bincount(order.ravel(), minlength=models * models)
-    return counts.reshape(models, models).astype(np.int64)
+    falling = np.ascontiguousarray(-scores.T)
+    order = np.argsort(falling, axis=1, kind="stable")
+    places = np.arange(models)
+    ends = [places, places]
+    ordered = np.take_along_axis(falling, order, axis=1)
+    differs = ordered[:, 1:] != ordered[:, :-1]
+    if not tied_in_order and not differs.all():
+        edge = np.ones((len(order), 1), dtype=np.bool_)
+        opens, closes = np.hstack([edge, differs]), np.hstack([differs, edge])
+        last = np.where(closes, places, models)[:, ::-1]
+        ends = [
+            np.maximum.accumulate(np.where(opens, places, 0), axis=1),
+            np.minimum.accumulate(last, axis=1)[:, ::-1],
+        ]
+    counts = [np.bincount((order * models + end).ravel(), minlength=models**2) for end in ends]
+    return np.stack(counts).reshape(2, models, models).astype(np.int64)
 
 
-def _rank_interval(below: IntArray, draws: int) -> Interval:
-    """Interval from the cumulative rank counts of one model."""
+def _rank_interval(first: IntArray, last: IntArray, draws: int) -> Interval:
+    """Interval from the cumulative counts of one model's first and last places."""
     places = [order_statistics(draws, level) for level in (LOWER, UPPER)]
     ends = [
         tuple(int(np.searchsorted(below, at, side="right")) + 1 for at in (p.low, p.high))
-        for p in places
+        for below, p in zip((first, last), places, strict=True)
     ]
     exact = [
         low + Fraction((high - low) * p.weight, p.scale)

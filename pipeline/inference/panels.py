@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
     from pipeline.inference.matrix import ScoreMatrix
 
-__all__ = ["PanelAgreement", "correlation_nano", "panel_agreements", "panel_scores"]
+__all__ = [
+    "PanelAgreement",
+    "correlation_nano",
+    "panel_agreements",
+    "panel_scores",
+    "shared_ranks",
+]
 
 
 class PanelAgreement(NamedTuple):
@@ -82,6 +88,13 @@ def correlation_nano(x: Sequence[Fraction], y: Sequence[Fraction]) -> int | None
         return None
     root = math.isqrt(4 * (cross * NANO) ** 2 // square)
     return (1 if cross >= 0 else -1) * ((root + 1) // 2)
+
+
+def shared_ranks(scores: Sequence[Fraction]) -> tuple[int, ...]:
+    """Rank of each score: 1 and one for every higher score, so that equal ones share it."""
+    falling = sorted(scores, reverse=True)
+    first = {score: place for place, score in reversed([*enumerate(falling, start=1)])}
+    return tuple(first[score] for score in scores)
 
 
 def _mean_of_means(sums: Sequence[int], sizes: Sequence[int]) -> Fraction:

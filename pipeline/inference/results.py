@@ -38,7 +38,7 @@ class Standing(NamedTuple):
     model
         Row of the model in the matrix.
     rank
-        1 is best; equal scores keep the order of the matrix.
+        1 is best; equal scores share a rank, and the next ones are left out.
     group
         Group of models that are not told apart, from 1 down the ranking.
     score_bps, family_scores_bps, panel_scores_bps

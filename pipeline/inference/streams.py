@@ -99,9 +99,14 @@ class Page(NamedTuple):
 
 
 class DrawStream(Protocol):
-    """A source of draws. `shared` says that all roles see the same draws."""
+    """A source of draws, and what an analysis that draws from it goes by.
+
+    `shared` says that all roles see the same draws, `tied_in_order` that models which tie in a
+    replicate rank there in the order of the matrix (see `bootstrap.rank_intervals`).
+    """
 
     shared: bool
+    tied_in_order: bool
 
     def bootstrap(self, sizes: IntArray, draws: int, role: Role) -> Iterator[Page]:
         """Pages of replicates for clusters with `sizes` tasks per family, shape (C, F)."""
@@ -114,6 +119,7 @@ class Blake3Stream:
     """The stream of the contract above, for one seed (within ±(2^53 - 1))."""
 
     shared = True
+    tied_in_order = False
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -135,9 +141,10 @@ class Blake3Stream:
 
 
 class Pcg64Stream:
-    """The published release's stream, for one seed (not negative)."""
+    """The published release's stream, for one seed (not negative), with its rule of ties."""
 
     shared = False
+    tied_in_order = True
 
     def __init__(self, seed: int) -> None:
         self.seed = seed

@@ -17,9 +17,10 @@ from pipeline.errors import ReleaseError
 from pipeline.files import hash_file, parse_json, read_json, read_lines
 from pipeline.release.documents import Loose, Place, check_artifact
 from pipeline.release.published import read_task
-from schemas.parameters import FileName, Slug
+from schemas.parameters import FileName
 from schemas.record import Count, Digest
 from schemas.release import PlannedTask, Provenance
+from schemas.routes import Slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import ReleaseError
 from pipeline.files import parse_json, read_bytes
-from pipeline.release.bundle import ReleaseContent, checked_vector, read_directions, read_tags
+from pipeline.release.bundle import checked_vector, read_rest
+from pipeline.tags import Mistakes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+
+    from pipeline.release.bundle import ReleaseContent
 
 __all__ = ["read_hub"]
 
@@ -39,9 +42,7 @@ def read_hub(folder: Path) -> ReleaseContent:
     vectors = {
         node_id: checked_vector(row, f"{path}, row {node_id}") for node_id, row in enumerate(matrix)
     }
-    ingredients = read_tags(folder / "ingredient_tags.csv", vectors)
-    directions = read_directions(folder / "supervised_directions.npz", matrix.shape[1])
-    return ReleaseContent(tuple(ingredients), directions)
+    return read_rest(folder, vectors, Mistakes())
 
 
 def _matrix(path: Path) -> np.ndarray:

@@ -38,7 +38,7 @@ def bands_grid(results: Results) -> Grid:
         line[low : high + 1] = "-" * (high + 1 - low)
         line[low], line[high] = "(", ")"
         line[_place(s.score_microbps)] = "o"
-        lines.append((str(s.rank), _short(s.label), "".join(line).rstrip()))
+        lines.append((results.place(s), _short(s.label), "".join(line).rstrip()))
     return Grid("Scores (o), bands and chance (:)", ("rank", "route", _scale()), tuple(lines),
                 frozenset({0}))  # fmt: skip
 

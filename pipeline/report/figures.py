@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pipeline.report.profiles import (
+    chart_labels,
     difficulty_figure,
     families_figure,
     panels_figure,
@@ -15,7 +16,6 @@ from pipeline.showing.drawing import (
     STEP,
     WIDTH,
     Figure,
-    chart_label,
     chart_of,
     draw,
     points,
@@ -54,9 +54,10 @@ def _forest(sources: Sources) -> Figure:
     import altair as alt
 
     results = sources.results
+    labels = chart_labels(results)
     rows = [
         {
-            "route": chart_label(s), "score": points(s.score_microbps),
+            "route": labels[s.slug], "score": points(s.score_microbps),
             "low": points(s.band_low_microbps), "high": points(s.band_high_microbps),
             "group": f"group {s.group}",
         }
@@ -66,7 +67,7 @@ def _forest(sources: Sources) -> Figure:
         "Scores and bands",
         ("rank", "route", "score", "band low", "band high", "group"),
         tuple(
-            (str(s.rank), s.label, score(s.score_microbps, 2), score(s.band_low_microbps, 2),
+            (results.place(s), s.label, score(s.score_microbps, 2), score(s.band_low_microbps, 2),
              score(s.band_high_microbps, 2), str(s.group))
             for s in results.standings
         ),
@@ -97,16 +98,17 @@ def _forest(sources: Sources) -> Figure:
 def _ranks(sources: Sources) -> Figure:
     import altair as alt
 
-    standings = sources.results.standings
+    results = sources.results
+    standings, labels = results.standings, chart_labels(results)
     rows = [
-        {"route": chart_label(s), "rank": s.rank, "low": s.rank_low, "high": s.rank_high}
+        {"route": labels[s.slug], "rank": s.rank, "low": s.rank_low, "high": s.rank_high}
         for s in standings
     ]
     grid = Grid(
         "Rank intervals",
         ("route", "rank", "lowest", "highest", "group"),
         tuple(
-            (s.label, str(s.rank), str(s.rank_low), str(s.rank_high), str(s.group))
+            (s.label, results.place(s), str(s.rank_low), str(s.rank_high), str(s.group))
             for s in standings
         ),
         frozenset({1, 2, 3, 4}),
@@ -134,15 +136,17 @@ def _verdict(contrast: Contrast, row: str) -> bool | None:
 
 
 def _matrix_rows(
-    shown: Sequence[Standing], pairs: Mapping[frozenset[str], Contrast]
+    shown: Sequence[Standing],
+    pairs: Mapping[frozenset[str], Contrast],
+    labels: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
     for row in shown:
-        for column in shown:
+        for number, column in enumerate(shown, start=1):
             if row is not column:
                 verdict = _verdict(pairs[frozenset((row.slug, column.slug))], row.slug)
                 yield {
-                    "route": chart_label(row),
-                    "other": str(column.rank),
+                    "route": labels[row.slug],
+                    "other": str(number),  # a shared rank would be one column
                     "verdict": _VERDICTS[verdict],
                 }
 
@@ -153,13 +157,13 @@ def _contrasts(sources: Sources) -> Figure:
     results = sources.results
     pairs = {frozenset((c.left, c.right)): c for c in sources.contrasts}
     shown = results.standings[:_MOST]
-    rows = list(_matrix_rows(shown, pairs))
+    rows = list(_matrix_rows(shown, pairs, chart_labels(results)))
     axis = alt.Axis(title="against the route of rank", orient="top", labelAngle=0, ticks=False,
                     domain=False, labelOverlap=False)  # fmt: skip
     domain = list(_VERDICTS.values())
     base = chart_of(rows).encode(
         y=routes_axis(rows),
-        x=alt.X("other:N", sort=[str(s.rank) for s in shown], axis=axis),
+        x=alt.X("other:N", sort=[str(number) for number in range(1, len(shown) + 1)], axis=axis),
     )
     marks = base.mark_point(filled=True, opacity=1).encode(
         shape=alt.Shape(

@@ -13,7 +13,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.report.evidence import embedded_json, evidence
-from pipeline.report.views import diagnostics_grid, leaderboard_view
+from pipeline.report.views import diagnostics_grid, leaderboard_view, report_title
 from pipeline.showing.drawing import themed
 from pipeline.showing.numbers import bps, cost, p_value, score
 from pipeline.showing.terminal import visible
@@ -106,7 +106,7 @@ def page_html(sources: Sources, figures: Sequence[Figure]) -> str:
         style_hash=_source_hash(style),
         script_hash=_source_hash(script),
         data=Markup(embedded_json(evidence(sources))),  # noqa: S704  # escaped there
-        title=sources.parameters.report.title,
+        title=report_title(sources.parameters),
         inference=sources.results.inference,
         columns=_columns(sources),
         lines=[_line(standing, sources) for standing in sources.results.standings],
@@ -194,7 +194,7 @@ def _line(standing: Standing, sources: Sources) -> list[Cell]:
     panels = {row.panel: row for row in sources.panels if row.slug == standing.slug}
     holm = p_value(chance.holm_numerator, chance.p_denominator)
     return [
-        Cell(str(standing.rank), str(standing.rank)),
+        Cell(results.place(standing), str(standing.rank)),
         Cell(str(standing.group), str(standing.group)),
         Cell(standing.label + seen, standing.label),
         _score_cell(standing.score_microbps),

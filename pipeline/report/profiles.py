@@ -9,15 +9,15 @@ from pipeline.showing.drawing import (
     STEP,
     WIDTH,
     Figure,
-    chart_label,
     chart_of,
     draw,
     points,
+    route_label,
     routes_axis,
     score_axis,
     short,
 )
-from pipeline.showing.numbers import bps, score
+from pipeline.showing.numbers import bps, place, score
 from pipeline.showing.view import Grid
 from schemas.results import Reason
 
@@ -25,20 +25,40 @@ if TYPE_CHECKING:
     from collections import Counter
 
     from pipeline.report.sources import Sources
+    from pipeline.report.views import Results
     from schemas.results import PanelAgreement
 
-__all__ = ["difficulty_figure", "families_figure", "panels_figure", "unparseable_figure"]
+__all__ = [
+    "chart_labels",
+    "difficulty_figure",
+    "families_figure",
+    "panels_figure",
+    "unparseable_figure",
+]
+
+
+def chart_labels(results: Results) -> dict[str, str]:
+    """`1. label` by slug, short; the slug in place of a label that is not to be set or told apart.
+
+    A chart draws one line for each of these texts, so no two are the same.
+    """
+    texts = {
+        s.slug: f"{results.place(s)}. {route_label(s.slug, s.label)}" for s in results.standings
+    }
+    shown = list(texts.values())
+    slugs = {s.slug: f"{results.place(s)}. {s.slug}" for s in results.standings}
+    return {slug: slugs[slug] if shown.count(text) > 1 else text for slug, text in texts.items()}
 
 
 def families_figure(sources: Sources) -> Figure:
     """Each route's score by family."""
     import altair as alt
 
-    standings = sources.results.standings
+    standings, labels = sources.results.standings, chart_labels(sources.results)
     names = [part.family.value for part in standings[0].families]
     rows = [
         {
-            "route": chart_label(s), "family": part.family.value.replace("_", " "),
+            "route": labels[s.slug], "family": part.family.value.replace("_", " "),
             "score": points(part.score_microbps), "mean": points(s.score_microbps),
         }
         for s in standings for part in s.families
@@ -78,18 +98,20 @@ def panels_figure(sources: Sources, agreement: PanelAgreement) -> Figure:
     """The scores of two panels against each other."""
     first, second = agreement.first, agreement.second
     scores = {(p.panel, p.slug): p for p in sources.panels}
-    standings = sources.results.standings
+    results = sources.results
+    standings = results.standings
+    ranks = [[p.rank for p in sources.panels if p.panel == name] for name in (first, second)]
     pairs = [(s, scores[first, s.slug], scores[second, s.slug]) for s in standings]
     rows = [
-        {"rank": str(s.rank), "x": points(a.score_microbps), "y": points(b.score_microbps)}
+        {"rank": results.place(s), "x": points(a.score_microbps), "y": points(b.score_microbps)}
         for s, a, b in pairs
     ]
     grid = Grid(
         f"Panels {first} and {second}",
         ("route", f"{first} score", f"{second} score", f"{first} rank", f"{second} rank"),
         tuple(
-            (s.label, score(a.score_microbps, 2), score(b.score_microbps, 2), str(a.rank),
-             str(b.rank))
+            (s.label, score(a.score_microbps, 2), score(b.score_microbps, 2),
+             place(a.rank, ranks[0]), place(b.rank, ranks[1]))
             for s, a, b in pairs
         ),
         frozenset({1, 2, 3, 4}),
@@ -107,8 +129,8 @@ def panels_figure(sources: Sources, agreement: PanelAgreement) -> Figure:
         .encode(x="x:Q", y="y:Q")
     )
     dots = base.mark_point(filled=True, size=60, opacity=0.9)
-    ranks = base.mark_text(dx=8, dy=8, align="left", fontSize=11).encode(text="rank:N")
-    chart = (line + dots + ranks).properties(width=380, height=380)
+    numbers = base.mark_text(dx=8, dy=8, align="left", fontSize=11).encode(text="rank:N")
+    chart = (line + dots + numbers).properties(width=380, height=380)
     about = (
         f"Every route's score on the tasks of {first} (across) and of {second} (up); numbers are "
         "ranks. Panels hold different tasks, so points near the diagonal show that the result does "
@@ -173,7 +195,8 @@ def unparseable_figure(sources: Sources) -> Figure:
     kinds = ("failed", "missing", *(reason.value for reason in Reason))
     headings = tuple(kind.replace("_", " ") for kind in kinds)
     known: dict[str, Counter[str]] = dict(results.coverage)
-    ranked = {s.slug: (s.label, chart_label(s)) for s in results.standings}
+    labels = chart_labels(results)
+    ranked = {s.slug: (s.label, labels[s.slug]) for s in results.standings}
     others = {r.slug: (r.label, f"{short(r.slug)} (unranked)") for r in results.references}
     routes = ranked | others
     grid = Grid(

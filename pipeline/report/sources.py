@@ -60,9 +60,9 @@ def read_sources(workspace: Workspace) -> Sources:
     ReportError
         A route of `params.yaml` was not run yet.
     """
+    results = read_results(workspace)
     tasks = workspace.read("freeze", Task)
     core = workspace.read("score", rows.CoreTask)
-    results = read_results(workspace)
     selections = workspace.read("parse", rows.Selection, tasks)
     answers = workspace.read("parse", rows.Answer, tasks)
     by_route: dict[str, list[rows.Selection]] = {slug: [] for slug in workspace.parameters.routes}

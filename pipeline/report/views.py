@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import ReportError, UsageError
-from pipeline.showing.numbers import bps, fixed, p_value, score
+from pipeline.showing.numbers import bps, fixed, p_value, place, score
 from pipeline.showing.view import Grid, View
 from pipeline.workspace import release_name
 from schemas import results as rows
+from schemas.parameters import BundleRelease, StarterRelease
 from schemas.release import CORE_CATEGORIES, CUISINES, UNIVERSAL, Ingredient, Release
 from schemas.taskset import LABELS, PORTFOLIOS, Diagnostic, Task, TaskSet
 
@@ -26,6 +28,7 @@ __all__ = [
     "leaderboard_view",
     "read_results",
     "release_view",
+    "report_title",
     "task_view",
 ]
 
@@ -44,6 +47,10 @@ class Results(NamedTuple):
     agreements: tuple[rows.PanelAgreement, ...]
     inference: rows.Inference
 
+    def place(self, standing: rows.Standing) -> str:
+        """A standing's rank, with `=` where others share it."""
+        return place(standing.rank, [other.rank for other in self.standings])
+
 
 def read_results(workspace: Workspace) -> Results:
     """Everything that the leaderboard shows.
@@ -54,7 +61,10 @@ def read_results(workspace: Workspace) -> Results:
         A table is not sound.
     ReportError
         `params.yaml` has lost a route that the tables hold.
+    ParameterError
+        Fewer than two of its routes are ranked.
     """
+    workspace.ranked_routes()
     core = workspace.read("score", rows.CoreTask)
     standings = workspace.read("statistics", rows.Standing, core).rows()
     references = workspace.read("statistics", rows.Reference, core).rows()
@@ -88,6 +98,20 @@ def _refuse_lost_routes(parameters: Parameters, slugs: Sequence[str]) -> None:
             )
 
 
+def report_title(parameters: Parameters) -> str:
+    """The report's title: the one that is set, or else one that follows from the release."""
+    release = parameters.release
+    if parameters.report.title is not None:
+        return parameters.report.title
+    if isinstance(release, StarterRelease):
+        version = "" if release.version == 1 else f", version {release.version}"
+        return f"FlavourBench on the starter release{version}"
+    if isinstance(release, BundleRelease):
+        return f"FlavourBench on the release {PurePath(release.path).name or release.path}"
+    what = "data set" if release.published.manifest else "task sets"
+    return f"FlavourBench, the published {what}"
+
+
 def leaderboard_view(parameters: Parameters, results: Results) -> View:
     """The leaderboard, the unranked references, and every route's denominators."""
     standings = Grid(
@@ -112,7 +136,7 @@ def leaderboard_view(parameters: Parameters, results: Results) -> View:
     notes = (*_leaderboard_notes(results), *_route_notes(results, parameters))
     document = leaderboard_document(results)
     taskset = f"Task set {results.inference.taskset_digest}"
-    return View(parameters.report.title, grids, (*notes, taskset), document)
+    return View(report_title(parameters), grids, (*notes, taskset), document)
 
 
 def _leaderboard_notes(results: Results) -> list[str]:
@@ -232,18 +256,20 @@ def task_view(workspace: Workspace, name: str) -> View:
     table = workspace.read("freeze", Task)
     digest, task = find_task(name, table.digests, table.rows())
     ranked = sorted(zip(task.scores_bps, PORTFOLIOS, strict=True), key=lambda p: (-p[0], p[1]))
+    falling = [value for value, _ in ranked]
+    ranks = [falling.index(value) + 1 for value in falling]
     names = dict(zip(LABELS, task.choices, strict=True))
 
-    def line(place: int) -> tuple[str, ...]:
-        value, labels = ranked[place]
+    def line(at: int) -> tuple[str, ...]:
+        value, labels = ranked[at]
         members = ", ".join(names[label].replace("_", " ") for label in labels)
-        return (str(place + 1), labels, bps(value), members)
+        return (place(ranks[at], ranks), labels, bps(value), members)
 
     shown = (*range(5), *range(len(ranked) - 3, len(ranked)))
     grids = (
         Grid("Candidates", ("label", "ingredient"), tuple(names.items()), frozenset()),
         Grid("Best five and worst three of 56", ("place", "portfolio", "score", "members"),
-             tuple(line(place) for place in shown), frozenset({0, 2})),
+             tuple(line(at) for at in shown), frozenset({0, 2})),
     )  # fmt: skip
     taskset = workspace.read("freeze", TaskSet, table).digests[0]
     about = f"{task.panel}, {task.family}, stratum {task.stratum}, anchor {task.anchor}"
@@ -285,7 +311,7 @@ def _standing(standing: rows.Standing, results: Results, parameters: Parameters)
     chance = results.chance[standing.slug]
     holm = p_value(chance.holm_numerator, chance.p_denominator)
     return (
-        str(standing.rank),
+        results.place(standing),
         str(standing.group),
         _marked(standing.slug, standing.label, parameters),
         score(standing.score_microbps),

@@ -32,7 +32,9 @@ def run(workspace: Workspace) -> StageSummary:
     Raises
     ------
     ScoreError
-        A cell belongs to no frozen task, no route is ranked, or the core cannot be filled.
+        A cell belongs to no frozen task, or the core cannot be filled.
+    ParameterError
+        Fewer than two routes are ranked.
     TableError
         An input is missing or damaged.
     """
@@ -48,6 +50,7 @@ def run(workspace: Workspace) -> StageSummary:
 
 def build(workspace: Workspace) -> tuple[Table[Any], ...]:
     """The stage's tables, in memory: scores, core, coverage. Raises as `run` does."""
+    ranked = workspace.ranked_routes()
     tasks = workspace.read("freeze", Task)
     selections = workspace.read("parse", Selection, tasks)
     by_id = {task.task_id: task for task in tasks.rows()}
@@ -55,7 +58,7 @@ def build(workspace: Workspace) -> tuple[Table[Any], ...]:
     cells = selections.rows()
     inputs = {"tasks": tasks.root, "selections": selections.root}
     scores = make_table(Score, score_rows(cells, selections.digests, by_id), inputs)
-    choice, plan_root = _core(workspace, cells, by_id)
+    choice, plan_root = _core(workspace, _valid_tasks(cells, ranked), by_id)
     core = make_table(
         CoreTask,
         [
@@ -138,12 +141,10 @@ def coverage_rows(
 
 
 def _core(
-    workspace: Workspace, cells: Sequence[Selection], tasks: Mapping[str, Task]
+    workspace: Workspace, valid: Mapping[str, frozenset[str]], tasks: Mapping[str, Task]
 ) -> tuple[CoreChoice, dict[str, str]]:
     """The core by rule or by plan, and the plan's root where one was used."""
     parameters = workspace.parameters
-    ranked = [slug for slug, route in parameters.routes.items() if route.ranked]
-    valid = _valid_tasks(cells, ranked)
     strata: dict[Stratum, list[str]] = {}
     for task in tasks.values():
         if task.family in parameters.score.families:

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipeline.showing.view import Grid
-    from schemas.results import Standing
 
 __all__ = [
-    "COLORS", "PAPER", "STEP", "WIDTH", "Figure", "chart_label", "chart_of", "draw", "picture",
+    "COLORS", "PAPER", "STEP", "WIDTH", "Figure", "chart_of", "draw", "picture",
     "points", "route_label", "routes_axis", "score_axis", "short", "themed",
 ]  # fmt: skip
 
@@ -64,11 +63,6 @@ class Figure(NamedTuple):
     about: str
     grid: Grid
     svg: str
-
-
-def chart_label(standing: Standing) -> str:
-    """`1. label`, short; the slug where the charts' font cannot set the label."""
-    return f"{standing.rank}. {route_label(standing.slug, standing.label)}"
 
 
 def route_label(slug: str, label: str) -> str:

@@ -6,9 +6,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from schemas.results import Usage
 
-__all__ = ["bps", "cost", "fixed", "p_value", "score"]
+__all__ = ["bps", "cost", "fixed", "p_value", "place", "score"]
 
 _MICROBPS_PER_POINT = 100 * 1_000_000
 _SMALLEST_P = Fraction(1, 10_000)
@@ -36,6 +38,11 @@ def p_value(numerator: int, denominator: int) -> str:
     """A p-value, or its bound where it is tiny."""
     value = Fraction(numerator, denominator)
     return "<0.0001" if value < _SMALLEST_P else fixed(value, 4)
+
+
+def place(rank: int, ranks: Sequence[int]) -> str:
+    """A rank among all, with `=` where it is shared."""
+    return f"{rank}=" if ranks.count(rank) > 1 else str(rank)
 
 
 def fixed(value: Fraction, places: int) -> str:

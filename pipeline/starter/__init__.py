@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.errors import ReleaseError
 from pipeline.identity import digest
-from pipeline.tags import diet, nova, placed, read_csv, regions, whole_number
+from pipeline.tags import diet, nova, placed, read_csv, regions, truth, whole_number
 from schemas.release import CUISINES
 
 if TYPE_CHECKING:
@@ -70,10 +70,14 @@ def read_ingredients(version: int, folder: Path = FOLDER) -> list[StarterIngredi
             raise _refuse("one row for a name and version", f"{name} twice", where)
         found[name] = StarterIngredient(
             name,
-            placed(row["category"], where),
-            regions(row["regions"], where),
-            **diet(row["vegetarian"], row["vegan"], where),
-            nova=nova(row["nova"], where),
+            placed(row["category"], f"{where}, category"),
+            regions(row["regions"], f"{where}, regions"),
+            **diet(
+                vegetarian=truth(row["vegetarian"], f"{where}, vegetarian"),
+                vegan=truth(row["vegan"], f"{where}, vegan"),
+                where=f"{where}, vegan",
+            ),
+            nova=nova(row["nova"], f"{where}, nova"),
         )
     return [found[name] for name in sorted(found)]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pipeline.errors import StatisticsError
 from pipeline.inference.analysis import Settings, analyse
 from pipeline.inference.matrix import ScoreMatrix
+from pipeline.inference.panels import shared_ranks
 from pipeline.progress import silent
 from pipeline.tables import make_table
 from pipeline.workspace import StageSummary
@@ -66,7 +67,9 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
     Raises
     ------
     StatisticsError
-        Fewer than two routes are ranked, or a ranked route lacks a score on the core.
+        A ranked route lacks a score on the core.
+    ParameterError
+        Fewer than two routes are ranked.
     TableError
         An input is missing or damaged.
     """
@@ -124,6 +127,7 @@ def draw_settings(parameters: StatisticsParameters) -> Settings:
 
 
 def _read(workspace: Workspace) -> _Inputs:
+    ranked = workspace.ranked_routes()
     tasks = workspace.read("freeze", Task)
     selections = workspace.read("parse", rows.Selection, tasks)
     core = workspace.read("score", rows.CoreTask, tasks, selections)
@@ -144,7 +148,7 @@ def _read(workspace: Workspace) -> _Inputs:
     return _Inputs(
         workspace,
         tasks,
-        tuple(slug for slug, route in routes.items() if route.ranked),
+        ranked,
         tuple(slug for slug, route in routes.items() if not route.ranked),
         tuple(by_id[entry.task_id] for entry in ordered),
         found,
@@ -164,11 +168,6 @@ def _matrix(inputs: _Inputs) -> ScoreMatrix:
                 "artifacts/score",
                 "Run `flavourbench score` again.",
             )
-    if len(inputs.ranked) < 2:  # noqa: PLR2004  # a comparison takes two
-        raise StatisticsError(
-            "at least two ranked routes", str(len(inputs.ranked)), "params.yaml: routes",
-            "Add a route, or set ranked: true on one more.",
-        )  # fmt: skip
     return ScoreMatrix.from_labels(
         [[inputs.scores[slug][task.task_id] for task in inputs.core] for slug in inputs.ranked],
         [task.chance_bps for task in inputs.core],
@@ -283,14 +282,14 @@ def _panels(inputs: _Inputs, matrix: ScoreMatrix, analysis: Analysis) -> list[ro
     found = []
     for place, panel in enumerate(matrix.panel_names):
         scores = [standing.panel_scores_bps[place] for standing in analysis.standings]
-        order = sorted(range(len(scores)), key=lambda model: -scores[model])
+        ranks = shared_ranks(scores)
         found += [
             rows.PanelScore(
                 panel=panel,
                 slug=slug,
                 tasks=int((matrix.panel == place).sum()),
                 score_microbps=_micro(scores[model]),
-                rank=order.index(model) + 1,
+                rank=ranks[model],
             )
             for model, slug in enumerate(inputs.ranked)
         ]

@@ -19,7 +19,7 @@ from pipeline.errors import ProviderError
 from pipeline.execute import stage
 from pipeline.execute.stage import ADAPTERS
 from schemas.execution import Outcome
-from schemas.parameters import CommandRoute
+from schemas.routes import CommandRoute
 from tests.execute.small import attempts_of, make_workspace, sealed_rows, start
 
 PROGRAM = Path(__file__).with_name("program.py")

@@ -11,8 +11,8 @@ from pipeline.asking.adapter import Question, Request
 from pipeline.execute.policies import REVISIONS, PolicyAdapter, count_dishes
 from pipeline.parse.reader import read_selection
 from schemas.execution import Outcome
-from schemas.parameters import Policy, PolicyRoute
 from schemas.results import Reason
+from schemas.routes import Policy, PolicyRoute
 from schemas.taskset import CONTRACTS, LABELS, PORTFOLIOS
 from tests.execute.small import CHOICES, make_task
 

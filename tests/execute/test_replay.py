@@ -14,7 +14,7 @@ from pipeline.asking.replay import ReplayAdapter, ReplayLine, read_replay
 from pipeline.errors import ExecuteError
 from pipeline.execute import stage
 from schemas.execution import Outcome
-from schemas.parameters import ReplayRoute
+from schemas.routes import ReplayRoute
 from tests.execute.small import make_request, make_tasks, make_workspace, run_cli, sealed_rows
 
 TASKS = ("t-001", "t-002", "t-003")

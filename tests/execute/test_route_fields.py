@@ -12,7 +12,7 @@ from pipeline.asking.routes import bound_route
 from pipeline.execute.stage import ADAPTERS
 from pipeline.identity import digest
 from schemas.endpoint import Sampling
-from schemas.parameters import OpenAiRoute
+from schemas.routes import OpenAiRoute
 
 FULL = {
     "adapter": "openai",

@@ -18,7 +18,7 @@ from pipeline.execute.stage import ADAPTERS
 from pipeline.identity import digest
 from pipeline.portfolio import PORTFOLIO
 from pipeline.starter import VERSIONS, Dish, dishes_digest
-from schemas.parameters import Policy, PolicyRoute, ReplayRoute
+from schemas.routes import Policy, PolicyRoute, ReplayRoute
 from tests.execute.small import make_task
 
 NOISY = PolicyRoute(

@@ -19,7 +19,7 @@ from pipeline.portfolio import PORTFOLIO
 from pipeline.tables import make_table, write_table
 from pipeline.workspace import owner_document
 from schemas.execution import Response
-from schemas.parameters import OpenAiRoute
+from schemas.routes import OpenAiRoute
 from tests.asking.spellings import ALONE, tells
 from tests.execute.provider import Act, Provider, answer_to, completion, good, reply
 from tests.execute.small import (

@@ -17,7 +17,8 @@ from tests.execute.provider import Provider, completion, good, reply
 from tests.execute.small import make_workspace, openai_route, run_cli, sealed_rows
 from tests.mini import mini_parameters, run_stages
 
-AFTER = ("parse", "score", "statistics", "train", "report")
+_ASKING = PORTFOLIO.stages.index(PORTFOLIO.asking)
+AFTER = [stage.word for stage in PORTFOLIO.stages[_ASKING + 1 :]]
 
 
 def put(root, **routes):

@@ -12,6 +12,18 @@ from schemas.taskset import Family
 from tests.freeze.small import direction, ingredient, release
 
 
+def test_what_each_rule_leaves_is_counted():
+    ingredients, directions = release()
+    space = measure(eligible_ingredients(ingredients, ("item0",)), directions)
+    for family, rule in RULES.items():
+        found = candidates(space, rule)
+        counts = [step.left for step in found.steps]
+        assert counts[:4] == [420, 420, 420, 419]
+        assert counts[-1] == len(found.anchors)
+        within = counts[3:] if family is not Family.CONSTRAINT else counts[4:]
+        assert within == sorted(within, reverse=True)
+
+
 def around(angle):
     return (np.cos(angle), np.sin(angle))
 

@@ -81,7 +81,14 @@ def test_a_release_too_small_is_a_clear_error(size):
 @pytest.mark.parametrize("family", Family)
 def test_each_family_of_a_tiny_release_is_empty_without_a_warning(family):
     ingredients, directions = release(size=3)
-    with pytest.raises(FreezeError, match="found 0 among 0 rows"):
+    rules = {
+        Family.SUBSTITUTION: "with 12 others of a category that goes with it",
+        Family.PAIRING: "with 16 others of a category that goes with it",
+        Family.CONSTRAINT: "with 4 in the pool that keep its limits",
+        Family.CULTURAL: "with 4 categories in the pool",
+    }
+    said = f"found 0: none is left {rules[family]}. Left by each rule: 3 in the release, .*leave "
+    with pytest.raises(FreezeError, match=f"{said}{family} out of freeze.families"):
         compile_tasks(ingredients, directions, parameters(families=(family,), excluded_anchors=()))
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import FreezeError
-from pipeline.freeze.eligible import eligible_ingredients
+from pipeline.freeze.eligible import check_excluded, eligible_ingredients
 from pipeline.freeze.geometry import (
     MAX_DIMENSIONS,
     exact_products,
@@ -125,8 +125,42 @@ def test_eligible_are_sorted_plain_core_and_not_excluded():
     assert eligible_ingredients(ingredients, ("c",)).names == ("a_1", "b")
 
 
+@pytest.mark.parametrize(
+    ("offered", "excluded", "said"),
+    [
+        ([], (), "found none in the release. Left by each rule: 0 in the release, 0 of a core"),
+        (["Pantry"], (), "found none of a core category. Left by each rule: 1 in the release, 0"),
+        (["Big"], (), "found none with a name in snake case. Left by each rule: 1 in the release"),
+        (["Big"], (), "1 of a core category, 0 with a name in snake case, 0 not in freeze.excl"),
+        (["Big"], (), "Write names like olive_oil"),
+        (["a", "b", "Big"], ("a", "b"), "found none not in freeze.excluded_anchors. Left by each"),
+        (["a", "b", "Big"], ("a", "b"), "2 with a name in snake case, 0 not in freeze.excluded"),
+    ],
+)  # fmt: skip
+def test_the_rule_that_leaves_nothing_eligible_is_named(offered, excluded, said):
+    kinds = {"Pantry": "Pantry"}
+    ingredients = [ingredient(name, kinds.get(name, "Fruit")) for name in offered]
+    with pytest.raises(FreezeError) as raised:
+        eligible_ingredients(ingredients, excluded)
+    assert said in str(raised.value)
+
+
+def test_excluded_names_that_are_not_there_are_refused_with_close_ones():
+    ingredients = [ingredient(name) for name in ("tomato", "tomatillo", "basil")]
+    check_excluded(ingredients, ("tomato", "basil"))
+    with pytest.raises(FreezeError) as raised:
+        check_excluded(ingredients, ("tomatto", "basil", "xyz"))
+    assert str(raised.value) == (
+        "params.yaml: freeze.excluded_anchors: expected names of ingredients in the release, found "
+        "'tomatto' (close: tomato, tomatillo), 'xyz'. "
+        "Mend the spelling or remove what is not there."
+    )
+    with pytest.raises(FreezeError, match="and 95 more that are none"):
+        check_excluded(ingredients, [f"q{i}" for i in range(100)])
+
+
 def test_nothing_eligible_and_double_names_are_refused():
-    with pytest.raises(FreezeError, match="found none among 1"):
+    with pytest.raises(FreezeError, match=r"found none of a core category.*Core categories are"):
         eligible_ingredients([ingredient("e", "Pantry")], ())
     with pytest.raises(FreezeError, match="expected unique names, found a twice"):
         eligible_ingredients([ingredient("a"), ingredient("a")], ())

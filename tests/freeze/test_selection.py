@@ -140,12 +140,22 @@ def test_an_unmet_quota_says_how_many_there_are():
         chosen([table([1] * 8)], pantry(8), quota=3)
     assert str(raised.value).startswith(
         "panel first, family substitution, stratum 1: "
-        "expected a quota of 3 anchors, found 2 among 2 rows."
+        "expected a quota of 3 anchors, found 2: only 8 are left with a map that can be scored. "
+        "Left by each rule: 8 with a map that can be scored, 2 in stratum 1, 2 whose anchor no "
+        "other task of the panel has, 2 below freeze.category_cap. Lower freeze.quota to 2 or less"
     )
 
 
+def test_the_cap_and_other_families_are_named_where_they_leave_too_few():
+    with pytest.raises(FreezeError, match=r"none is left below freeze\.category_cap.* Raise fr"):
+        chosen([table([1] * 16)], pantry(16), quota=2, category_cap=1)
+    twice = [table([1] * 4), table([1] * 4, family=Family.PAIRING)]
+    with pytest.raises(FreezeError, match=r"pairing.*none is left whose anchor no other task of"):
+        chosen(twice, pantry(4), quota=1)
+
+
 def test_no_rows_at_all_is_an_unmet_quota():
-    with pytest.raises(FreezeError, match="found 0 among 0 rows"):
+    with pytest.raises(FreezeError, match="found 0: none is left with a map"):
         chosen([table([])], pantry(1))
 
 

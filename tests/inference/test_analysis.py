@@ -64,11 +64,9 @@ def test_model_order_matters_for_ties_only(matrix, random):
     assert before.critical_nano == after.critical_nano
     for new, old in enumerate(order):
         x, y = before.standings[old], after.standings[new]
+        assert (x.rank, x.rank_interval) == (y.rank, y.rank_interval)
         assert x[3:9] == y[3:9]
         assert before.chance[old][2:] == after.chance[new][2:]
-    distinct = len({s.score_bps for s in before.standings}) == matrix.models
-    if distinct:
-        assert [before.standings[old].rank for old in order] == [s.rank for s in after.standings]
     pairs = {(c.left, c.right): c for c in before.pairs}
     for contrast in after.pairs:
         left, right = order[contrast.left], order[contrast.right]
@@ -90,7 +88,8 @@ def test_model_order_matters_for_ties_only(matrix, random):
 def test_what_always_holds(matrix):
     analysis = analyse(matrix, SMALL)
     count = matrix.models
-    assert sorted(s.rank for s in analysis.standings) == list(range(1, count + 1))
+    falling = sorted((s.score_bps for s in analysis.standings), reverse=True)
+    assert all(s.rank == falling.index(s.score_bps) + 1 for s in analysis.standings)
     by_rank = sorted(analysis.standings, key=lambda s: s.rank)
     assert all(a.score_bps >= b.score_bps for a, b in itertools.pairwise(by_rank))
     assert all(b.group - a.group in {0, 1} for a, b in itertools.pairwise(by_rank))
@@ -121,7 +120,7 @@ def test_a_small_table_by_hand():
     analysis = analyse(matrix, SMALL)
     scores = [Fraction(75, 2), 30, 30]
     assert [s.score_bps for s in analysis.standings] == scores
-    assert [s.rank for s in analysis.standings] == [1, 2, 3]
+    assert [s.rank for s in analysis.standings] == [1, 2, 2]
     assert analysis.standings[0].family_scores_bps == (15, 60)
     assert analysis.standings[1].panel_scores_bps == (20, 40)
     assert analysis.chance_score_bps == 15
@@ -191,3 +190,32 @@ def test_numpy_is_asked_for_nothing_that_is_not_whole(mixed):
             value = getattr(contrasts, field.name)
             if isinstance(value, np.ndarray):
                 assert value.dtype.kind in "ib"
+
+
+@pytest.mark.parametrize("twins", [(0, 1), (0, 3), (2, 3)])
+def test_twins_share_rank_and_rank_interval_wherever_they_stand(twins):
+    rng = np.random.default_rng(3)
+    scores = rng.integers(0, 4000, size=(4, 30))
+    scores[list(twins)] = rng.integers(6000, 10_000, size=30)
+    analysis = analyse(make_matrix(scores, "ab" * 15), SMALL)
+    for model in twins:
+        assert analysis.standings[model].rank == 1
+        assert analysis.standings[model].rank_interval == (1, 2)
+    others = [s for s in analysis.standings if s.model not in twins]
+    assert sorted(s.rank for s in others) == [3, 4]
+
+
+def test_equal_scores_of_other_answers_share_a_rank_and_no_order_moves_their_interval():
+    scores = [[0, 100, 200, 300], [300, 200, 100, 0], [50, 50, 50, 50]]
+    one = analyse(make_matrix(scores, "aaaa"), SMALL).standings
+    other = analyse(make_matrix(scores[::-1], "aaaa"), SMALL).standings
+    assert [s.rank for s in one] == [1, 1, 3]
+    assert [s.rank_interval for s in one] == [s.rank_interval for s in other][::-1]
+
+
+def test_the_published_stream_keeps_its_order_of_ties():
+    scores = np.arange(30)[None, :].repeat(2, axis=0)
+    published = dataclasses.replace(SMALL, stream="pcg64")
+    found = analyse(make_matrix(scores, "ab" * 15), published).standings
+    assert [s.rank for s in found] == [1, 1]
+    assert [s.rank_interval for s in found] == [(1, 1), (2, 2)]

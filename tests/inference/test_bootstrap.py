@@ -1,4 +1,6 @@
+import itertools
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -64,8 +66,9 @@ def test_block_and_threads_change_nothing(mixed, resampled, block, threads):
         mixed, Blake3Stream(4), "scores", draws=DRAWS, block=block, threads=threads
     )
     assert np.array_equal(again, resampled)
-    ranks = bootstrap.rank_intervals(resampled[:4], block=block, threads=threads)
-    assert ranks == bootstrap.rank_intervals(resampled[:4], block=DRAWS, threads=1)
+    for in_order in (True, False):
+        ranks = partial(bootstrap.rank_intervals, resampled[:4], tied_in_order=in_order)
+        assert ranks(block=block, threads=threads) == ranks(block=DRAWS, threads=1)
 
 
 def test_sums_beyond_float32_stay_exact():
@@ -116,7 +119,7 @@ def test_a_model_that_never_varies_has_its_score_as_its_interval():
 def test_rank_intervals_are_the_plain_ones(resampled):
     values = [[int(v) for v in row] for row in resampled[:4]]
     ranks = [reference.ranks([values[m][b] for m in range(4)]) for b in range(DRAWS)]
-    found = bootstrap.rank_intervals(resampled[:4], block=64)
+    found = bootstrap.rank_intervals(resampled[:4], block=64, tied_in_order=True)
     for m in range(4):
         held = [row[m] for row in ranks]
         lower, upper = reference.quantile(held, LOWER), reference.quantile(held, UPPER)
@@ -128,10 +131,32 @@ def test_rank_intervals_round_outwards_and_break_ties_by_model_order():
     # Model 1 wins once in 41 replicates: the 2.5% quantile of its ranks lies between 1 and 2.
     scores = np.array([[5] * 41, [5] * 40 + [6], [1] * 41])
     scores_of_40 = scores[:, 1:]
-    assert bootstrap.rank_intervals(scores, block=8)[1] == (2, 2)
-    assert bootstrap.rank_intervals(scores_of_40, block=8)[1] == (1, 2)
-    assert bootstrap.rank_intervals(scores_of_40, block=8)[0] == (1, 2)
-    assert bootstrap.rank_intervals(scores, block=8)[2] == (3, 3)
+    ranks = partial(bootstrap.rank_intervals, block=8, tied_in_order=True)
+    assert ranks(scores)[1] == (2, 2)
+    assert ranks(scores_of_40)[1] == (1, 2)
+    assert ranks(scores_of_40)[0] == (1, 2)
+    assert ranks(scores)[2] == (3, 3)
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(range(4))])
+def test_models_that_tie_share_their_places_in_any_order(order):
+    # 1 and 2 always tie behind 0; 3 ties with 0 in most replicates, and else is the last.
+    scores = np.array([[9] * 41, [5] * 41, [5] * 41, [9] * 38 + [1] * 3])[list(order)]
+    found = bootstrap.rank_intervals(scores, block=8, tied_in_order=False)
+    wanted = {0: (1, 2), 1: (2, 4), 2: (2, 4), 3: (1, 4)}
+    assert [tuple(interval) for interval in found] == [wanted[model] for model in order]
+
+
+@pytest.mark.parametrize("block", [1, 7, 64])
+def test_shared_places_are_the_plain_ones(block):
+    rng = np.random.default_rng(5)
+    scores = rng.integers(0, 4, size=(6, 200))
+    found = bootstrap.rank_intervals(scores, block=block, tied_in_order=False)
+    for m in range(6):
+        first = [1 + int((scores[:, b] > scores[m, b]).sum()) for b in range(200)]
+        last = [int((scores[:, b] >= scores[m, b]).sum()) for b in range(200)]
+        low, high = reference.quantile(first, LOWER), reference.quantile(last, UPPER)
+        assert found[m] == (low.__floor__(), high.__ceil__())
 
 
 @pytest.mark.parametrize("draws", [2, 41, 4096, 4097, 9000])
@@ -163,6 +188,6 @@ def test_a_misleading_sample_costs_time_and_no_exactness():
 def test_many_tied_models_keep_their_order():
     # A sort that is not stable shows only with more models than its insertion-sorted base case.
     scores = np.repeat(np.arange(2)[:, None], 100, axis=0).reshape(200, 1) * np.ones(5, dtype=int)
-    found = bootstrap.rank_intervals(scores, block=5)
+    found = bootstrap.rank_intervals(scores, block=5, tied_in_order=True)
     assert [lower for lower, _ in found] == [*range(101, 201), *range(1, 101)]
     assert all(lower == upper for lower, upper in found)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,14 +14,14 @@ import pytest
 
 from pipeline.errors import ReleaseError
 from pipeline.identity import table_root
-from pipeline.release.bundle import read_bundle
+from pipeline.release.bundle import TAG_COLUMNS, read_bundle
 from pipeline.tables import make_table
-from schemas.release import CUISINES, Direction, Ingredient
+from pipeline.tags import CATEGORIES, UNKNOWN_NOVA
+from schemas.release import CUISINES, UNIVERSAL, Direction, Ingredient
 from tests.shared import SHARED, needs_shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 TAGS = """\
 node_id,name,food_group,primary_category,is_vegetarian,is_vegan,cuisine_region,nova_level
@@ -107,7 +109,7 @@ def test_every_tag_and_coordinate_counts(bundle: Path) -> None:
 
 
 UNSOUND_TAGS = {
-    "missing_column": (TAGS.replace("nova_level", "nova"), "no column nova_level"),
+    "missing_column": (TAGS.replace("nova_level", "nova"), r"no column nova_level \(but nova\)"),
     "column_twice": (TAGS.replace("food_group", "name"), "a column twice"),
     "unknown_id": (TAGS.replace("3,basil", "9,basil"), "row 4, node_id.*found 9"),
     "id_twice": (TAGS.replace("3,basil", "2,basil"), "row 4, node_id.*2 twice"),
@@ -115,21 +117,24 @@ UNSOUND_TAGS = {
     "id_without_tags": (TAGS.rsplit("3,basil", 1)[0], "none for node_id 3"),
     "name_twice": (TAGS.replace("basil", "miso"), "row 4, name.*'miso'"),
     "name_missing": (TAGS.replace("basil", ""), "row 4, name"),
-    "unknown_category": (TAGS.replace("Herb,Herb", "Herb,Weed"), "row 4, category.*'Weed'"),
-    "unknown_region": (TAGS.replace("Mediterranean", "Lunar"), "row 4, region.*Lunar"),
-    "region_twice": (TAGS.replace(";Southeast_Asian", ";Mediterranean"), "row 4, region"),
-    "universal_beside_region": (TAGS.replace("Mediterranean", "universal"), "row 4, region"),
-    "region_missing": (TAGS.replace(",Japanese,", ",,"), "row 2, region"),
-    "nova_five": (TAGS.replace("3.0", "5.0"), "row 2, nova.*'5.0'"),
-    "nova_half": (TAGS.replace("3.0", "2.5"), "row 2, nova.*'2.5'"),
+    "unknown_category": (TAGS.replace("Herb,Herb", "Herb,Weed"), "row 4, primary_category.*'Weed'"),
+    "unknown_region": (TAGS.replace("Mediterranean", "Lunar"), "row 4, cuisine_region.*Lunar"),
+    "region_twice": (TAGS.replace(";Southeast_Asian", ";Mediterranean"), "row 4, cuisine_region"),
+    "universal_beside_region": (
+        TAGS.replace("Mediterranean", "universal"),
+        "row 4, cuisine_region",
+    ),
+    "region_missing": (TAGS.replace(",Japanese,", ",,"), "row 2, cuisine_region"),
+    "nova_five": (TAGS.replace("3.0", "5.0"), "row 2, nova_level.*'5.0'"),
+    "nova_half": (TAGS.replace("3.0", "2.5"), "row 2, nova_level.*'2.5'"),
     "vegan_not_vegetarian": (
         TAGS.replace("True,True,Japanese", "False,True,Japanese"),
-        "row 2, vegan.*vegan but not vegetarian",
+        "row 2, is_vegan.*vegan but not vegetarian",
     ),
-    "diet_not_boolean": (TAGS.replace("True,False,univ", "yes,False,univ"), "row 3, vegetarian"),
+    "diet_not_boolean": (TAGS.replace("True,False,univ", "yes,False,univ"), "row 3, is_vegetarian"),
     "row_too_short": (TAGS.replace(",3.0", ""), "row 2: expected 8 fields, found 7"),
     "quote_left_open": (TAGS.replace("miso", '"miso'), "CSV"),
-    "field_too_long": (TAGS.replace("miso", "m" * 20_000), "field larger than field limit"),
+    "field_too_long": (TAGS.replace("miso", "m" * 20_000), "row 2.*field larger than field limit"),
     "no_rows": (TAGS.splitlines()[0] + "\n", "none for node_id 1"),
     "empty_file": ("", "no column node_id"),
 }
@@ -147,7 +152,10 @@ def test_unsound_tags_are_refused(bundle: Path, defect: str) -> None:
 UNSOUND_EMBEDDINGS = {
     "nan": (EMBEDDINGS.replace("0.25", "nan"), "row 3, dim_1: expected a finite number"),
     "infinity": (EMBEDDINGS.replace("0.25", "inf"), "row 3, dim_1: expected a finite number"),
-    "beyond_float32": (EMBEDDINGS.replace("0.25", "1e300"), "row 3, vector.*NaN or infinity"),
+    "beyond_float32": (
+        EMBEDDINGS.replace("0.25", "1e300"),
+        "row 3, dim_1: expected a finite number within float32",
+    ),
     "text": (EMBEDDINGS.replace("0.25", "much"), "row 3, dim_1.*'much'"),
     "python_spelling": (EMBEDDINGS.replace("0.25", "2_5"), "row 3, dim_1.*'2_5'"),
     "zero_vector": (EMBEDDINGS.replace("0.0,2.0", "0.0,0.0"), "row 4, vector.*all zero"),
@@ -253,8 +261,8 @@ def broken_header(path: Path) -> None:
 @pytest.mark.parametrize(
     ("defect", "says"),
     [
-        (missing_cuisine, "Japanese.npy"),
-        (unknown_cuisine, "Lunar.npy"),
+        (missing_cuisine, "found no Japanese.npy"),
+        (unknown_cuisine, "found 'Lunar.npy' besides"),
         (wrong_length, "Japanese: expected 2 floats"),
         (not_finite, "Japanese, vector.*NaN"),
         (zero_direction, "Japanese, vector.*all zero"),
@@ -305,3 +313,85 @@ def test_the_golden_bundle_is_sound() -> None:
     assert len(content.ingredients) == 1325
     assert len(content.directions) == 8
     assert {len(item.vector) for item in content.ingredients} == {300 * 4}
+
+
+def test_mistakes_of_all_files_are_told_together(bundle: Path) -> None:
+    tags = TAGS.replace("Herb,Herb", "Herb,Weed").replace("3.0", "9").replace("miso", "m" * 201)
+    (bundle / "ingredient_tags.csv").write_text(tags.replace("False,u", "maybe,u"))
+    (bundle / "embeddings.csv").write_text(EMBEDDINGS.replace("0.25", "0,25").replace("2.0", "x"))
+    wrong_length(bundle / "supervised_directions.npz")
+    with pytest.raises(ReleaseError) as refusal:
+        read_bundle(bundle)
+    first, *others = str(refusal.value).splitlines()
+    assert first.startswith(f"{bundle}: expected a sound source, found 8 mistakes.")
+    assert "docs/bundle.md" in first
+    assert [line.split(":")[0] for line in others] == [
+        "  embeddings.csv, row 3",  # 1.0,0,25 has a field too many, so its node_id 1 is not known
+        "  embeddings.csv, row 4, dim_1",
+        "  ingredient_tags.csv, row 2, node_id",
+        "  ingredient_tags.csv, row 2, name",
+        "  ingredient_tags.csv, row 2, nova_level",
+        "  ingredient_tags.csv, row 3, is_vegan",
+        "  ingredient_tags.csv, row 4, primary_category",
+        "  supervised_directions.npz, Japanese",
+    ]
+
+
+def test_of_many_mistakes_twenty_are_told(bundle: Path) -> None:
+    head = TAGS.splitlines()[0]
+    rows = [f"{i},a{i},Herb,Weed,true,true,universal,1" for i in range(30)]
+    (bundle / "ingredient_tags.csv").write_text("\n".join([head, *rows]))
+    vectors = [f"{i},1,{i}" for i in range(30)]
+    (bundle / "embeddings.csv").write_text("\n".join(["node_id,dim_0,dim_1", *vectors]))
+    with pytest.raises(ReleaseError) as refusal:
+        read_bundle(bundle)
+    first, *others = str(refusal.value).splitlines()
+    assert "found 30 mistakes" in first
+    assert len(others) == 21
+    assert others[19].startswith("  ingredient_tags.csv, row 21, primary_category: ")
+    assert others[20] == "  and 10 more"
+
+
+def test_what_spreadsheets_save_is_the_same_bundle(bundle: Path) -> None:
+    before = root_of(bundle)
+    tags = (
+        TAGS.replace("True", "TRUE")
+        .replace("False", "FALSE")
+        .replace("universal,", "universal,NaN")
+    )
+    tags = tags.replace("\n", ",,\r\n") + ",,,,,,,,,\r\n\r\n"
+    (bundle / "ingredient_tags.csv").write_bytes(b"\xef\xbb\xbf" + tags.encode())
+    (bundle / "embeddings.csv").write_text(
+        EMBEDDINGS.replace(",", ";").replace("\n", ";\r\n") + ";;;\r\n"
+    )
+    assert root_of(bundle) == before
+
+
+@pytest.mark.parametrize("length", [201, 1_000, 10_000])
+def test_a_long_name_is_refused_with_file_row_and_column(bundle: Path, length: int) -> None:
+    (bundle / "ingredient_tags.csv").write_text(TAGS.replace("miso", "m" * length))
+    said = f"ingredient_tags.csv, row 2, name: expected at most 200 characters, found {length:,}"
+    with pytest.raises(ReleaseError, match=said):
+        read_bundle(bundle)
+
+
+def test_directions_beyond_float32_are_refused_without_a_warning(bundle: Path) -> None:
+    path = bundle / "supervised_directions.npz"
+    write_directions(path, directions() | {"Japanese": np.array([1.0, 1e300])})
+    with pytest.raises(ReleaseError, match="Japanese, vector: expected finite numbers in float32"):
+        read_bundle(bundle)
+
+
+def test_the_page_on_bundles_says_what_the_reader_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "bundle.md").read_text(encoding="utf-8")
+    for word in (*TAG_COLUMNS, *CATEGORIES, *CUISINES, UNIVERSAL):
+        assert f"`{word}`" in page
+    spelt = [word.lower() for word in re.findall(r"`([^`]+)`", page)]
+    assert all(word in spelt for word in UNKNOWN_NOVA if word)
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})  # our own page
+    content = read_bundle(tmp_path / "my-bundle")
+    assert sorted(item.name for item in content.ingredients) == ["basil", "butter", "miso"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def test_the_drawing_is_ascii_and_puts_scores_where_they_are(hostile: Run) -> None:
     results = hostile.sources.results
     for standing, (rank, _, line) in zip(results.standings, bands_grid(results).rows, strict=True):
-        assert rank == str(standing.rank)
+        assert rank == results.place(standing)
         assert line.isascii()
         assert abs(line.index("o") - standing.score_microbps * 60 / 10**10) <= 0.5
         low = max(standing.band_low_microbps, 0)

@@ -13,13 +13,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.report.documents import csv_text, json_text, metrics_text
-from pipeline.report.views import leaderboard_view, read_results, release_view, task_view
+from pipeline.report.documents import (
+    csv_text,
+    json_text,
+    metrics_text,
+)
+from pipeline.report.views import (
+    leaderboard_view,
+    read_results,
+    release_view,
+    report_title,
+    task_view,
+)
 from pipeline.showing.documents import markdown_text, restore_cell, safe_cell
 from pipeline.showing.numbers import bps, fixed, p_value, score
 from pipeline.showing.terminal import visible
+from pipeline.tables import make_table
+from pipeline.workspace import parse_parameters
 from schemas.results import Chance, Standing
-from tests.mini import mini_workspace, run_stages
+from schemas.taskset import Task, TaskSet
+from tests.mini import mini_parameters, mini_workspace, run_stages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,6 +156,66 @@ def test_views_name_what_they_show(done: Workspace) -> None:
     assert release.title == "Release starter@1"
     assert release.document["ingredients"] == 465
     assert len(str(release.document["digest"])) == 64
+
+
+@pytest.mark.parametrize(
+    ("release", "title"),
+    [
+        ({"source": "starter", "path": "x", "version": 1}, "FlavourBench on the starter release"),
+        (
+            {"source": "starter", "path": "x", "version": 2},
+            "FlavourBench on the starter release, version 2",
+        ),
+        ({"source": "bundle", "path": "/data/my-bundle/"}, "FlavourBench on the release my-bundle"),
+        ({"source": "bundle", "path": "."}, "FlavourBench on the release ."),
+        (
+            {"source": "published", "path": "x", "published": {"manifest": "m.json"}},
+            "FlavourBench, the published data set",
+        ),
+        (
+            {"source": "published", "path": "x", "published": {"panels": {"one": "a.json"}}},
+            "FlavourBench, the published task sets",
+        ),
+    ],
+)
+def test_a_title_follows_the_release_unless_one_is_set(release: dict[str, Any], title: str) -> None:
+    def titled(report: dict[str, str | None]) -> str:
+        document = mini_parameters() | {"release": release, "report": report}
+        if release["source"] == "published":
+            document["freeze"] = {"source": "published", "families": ["substitution", "pairing"]}
+        return report_title(parse_parameters(json.dumps(document).encode(), "params.yaml"))
+
+    assert titled({}) == titled({"title": None}) == title
+    assert titled({"title": "Mine"}) == "Mine"
+
+
+def test_shared_ranks_and_places_are_shown_as_such(done: Workspace) -> None:
+    results = read_results(done)
+    tied = [s.model_copy(update={"rank": 1}) for s in results.standings]
+    shown = leaderboard_view(done.parameters, results._replace(standings=tuple(tied)))
+    assert [row[0] for row in shown.grids[0].rows] == ["1="] * len(tied)
+    tasks = done.read("freeze", Task)
+    for task in tasks.rows():
+        falling = sorted(task.scores_bps, reverse=True)
+        for place, _, value, _ in task_view(done, task.task_id).grids[1].rows:
+            score_bps = round(Fraction(value) * 100)
+            shared = "=" if falling.count(score_bps) > 1 else ""
+            assert place == f"{falling.index(score_bps) + 1}{shared}"
+
+
+def test_worst_portfolios_that_all_score_nothing_share_their_place(done: Workspace) -> None:
+    tasks = done.read("freeze", Task)
+    task, *others = tasks.rows()
+    flat = [0] * 56
+    flat[3], flat[7] = 10_000, 5_000
+    changed = make_table(Task, [task.model_copy(update={"scores_bps": tuple(flat)}), *others])
+    taskset = done.read("freeze", TaskSet)
+    moved = done.holding(done.artifact("freeze", "tasks"), changed).holding(
+        done.artifact("freeze", "taskset"),
+        make_table(TaskSet, taskset.rows(), {"tasks": changed.root}),
+    )
+    rows = task_view(moved, task.task_id).grids[1].rows
+    assert [row[0] for row in rows] == ["1", "2", *["3="] * 6]
 
 
 def test_a_task_is_found_by_id_and_by_prefix(done: Workspace) -> None:

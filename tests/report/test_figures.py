@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.report.figures import figures, pairs_grid
-from pipeline.showing.drawing import COLORS, PAPER, Figure, picture, route_label, themed
+from pipeline.report.profiles import chart_labels
+from pipeline.showing.drawing import (
+    COLORS,
+    PAPER,
+    Figure,
+    picture,
+    route_label,
+    themed,
+)
 from schemas.results import Coverage, PanelScore, Standing
 from tests.report.many import more_routes
 from tests.shared import ROOT
@@ -82,6 +90,18 @@ def test_the_matrix_says_of_every_pair_what_its_test_says(hostile: Run) -> None:
     assert set(verdicts) <= {"higher", "lower", "unresolved"}
     counts = [tuple(map(int, text.split("/"))) for text in column(grid, "wins/ties/losses")]
     assert counts == [(c.wins, c.ties, c.losses) for c in ordered]
+
+
+def test_routes_that_share_rank_and_label_stay_apart(hostile: Run) -> None:
+    results = hostile.sources.results
+    same = [s.model_copy(update={"rank": 1, "label": "Twin"}) for s in results.standings]
+    twins = results._replace(standings=tuple(same))
+    labels = chart_labels(twins)
+    assert labels == {s.slug: f"1=. {s.slug}" for s in same}
+    drawn = figures(hostile.sources._replace(results=twins))
+    svg = next(figure.svg for figure in drawn if figure.name == "contrasts")
+    whole = next(figure.svg for figure in hostile.figures if figure.name == "contrasts")
+    assert svg.count("<path") == whole.count("<path")
 
 
 def test_a_resolved_pair_is_drawn_up_and_down_and_an_unresolved_one_as_a_dot(hostile: Run) -> None:

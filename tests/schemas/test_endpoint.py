@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from schemas.endpoint import is_loopback
-from schemas.parameters import OpenAiRoute
+from schemas.routes import OpenAiRoute
 
 PLAIN = {
     "adapter": "openai",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.errors import ExecuteError, ScoreError, StatisticsError, TableError
+from pipeline.errors import ExecuteError, ParameterError, ScoreError, TableError
 from schemas.results import CoreTask, Coverage, Score, Selection, Standing
 from schemas.taskset import PORTFOLIOS, Task
 from tests.mini import mini_workspace, replay_route, run_stages
@@ -121,14 +121,18 @@ def test_an_empty_core_stratum_is_refused(frozen: Workspace) -> None:
     assert not workspace.artifact("score", "core").exists()
 
 
-def test_fewer_than_two_ranked_routes_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("unranked", "found"), [({"first"}, r"1 \(dice\)"),
+                                                 ({"first", "dice"}, "none")])  # fmt: skip
+@pytest.mark.parametrize("stage", ["score", "statistics", "report"])
+def test_fewer_than_two_ranked_routes_are_refused_before_a_table_is_read(
+    tmp_path: Path, unranked: set[str], found: str, stage: str
+) -> None:
     def change(parameters: dict[str, Any]) -> None:
-        parameters["routes"]["first"]["ranked"] = False
+        for slug in unranked:
+            parameters["routes"][slug]["ranked"] = False
 
-    workspace = mini_workspace(tmp_path, change)
-    run_stages(workspace, "release", "freeze", "execute", "parse", "score")
-    with pytest.raises(StatisticsError, match="at least two ranked routes, found 1"):
-        run_stages(workspace, "statistics")
+    with pytest.raises(ParameterError, match=f"params.yaml: routes.*two ranked.*found {found}"):
+        run_stages(mini_workspace(tmp_path, change), stage)
 
 
 @pytest.mark.parametrize("stage", ["parse", "execute"])

@@ -205,8 +205,17 @@
     node("tbody", {}, ...rows));
   const members = (task, index) => [...NAMES[index]].map((label) => plain(task.choices[LABELS.indexOf(label)])).join(", ");
 
+  // equal scores share a place, whatever the order of their labels
+  const places = (task, order) => {
+    const falling = order.map((index) => task.scores_bps[index]);
+    return new Map(order.map((index, at) => {
+      const first = falling.indexOf(falling[at]);
+      return [index, `${first + 1}${falling.lastIndexOf(falling[at]) > first ? "=" : ""}`];
+    }));
+  };
+
   const answers = (task, place, order) => {
-    const rank = new Map(order.map((index, at) => [index, at + 1]));
+    const shared = places(task, order);
     const sorted = data.routes.map((route, at) => ({ route, at, index: route.selections[place] }))
       .sort((a, b) => (b.index < 0 ? -1 : task.scores_bps[b.index]) - (a.index < 0 ? -1 : task.scores_bps[a.index]) || a.at - b.at);
     const rows = sorted.map(({ route, index }) => {
@@ -216,16 +225,16 @@
       return node("tr", { "data-index": index },
         node("th", { scope: "row" }, isolated(route.label), route.sees_map ? " †" : ""), chosen,
         node("td", { class: "number score" }, index < 0 ? "" : points(task.scores_bps[index])),
-        node("td", { class: "number" }, index < 0 ? "" : String(rank.get(index))),
+        node("td", { class: "number" }, index < 0 ? "" : shared.get(index)),
         node("td", {}, digest ? copyable(`flavourbench audit ${digest}`, `${digest.slice(0, 8)}…`) : ""),
         node("td", {}, textOf(route.texts[place])));
     });
     return table(["route", "answer", "score", "place of 56", "audit command", "what came back"], rows, [2, 3]);
   };
-  const portfolios = (task, order, counts) => node("details", {},
+  const portfolios = (task, order, counts, shared = places(task, order)) => node("details", {},
     node("summary", {}, "All 56 scores as a table"),
-    table(["place", "choice", "ingredients", "score", "routes"], order.map((index, at) => node("tr", {},
-      node("td", { class: "number" }, String(at + 1)), node("td", {}, NAMES[index]), node("td", {}, isolated(members(task, index))),
+    table(["place", "choice", "ingredients", "score", "routes"], order.map((index) => node("tr", {},
+      node("td", { class: "number" }, shared.get(index)), node("td", {}, NAMES[index]), node("td", {}, isolated(members(task, index))),
       node("td", { class: "number" }, points(task.scores_bps[index])), node("td", { class: "number" }, String(counts[index])))), [0, 3, 4]));
 
   const show = (place, focus) => {
