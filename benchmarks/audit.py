@@ -45,7 +45,7 @@ def main(copies: int) -> None:
     """Make a run in another process, then time what a reviewer does with it."""
     with tempfile.TemporaryDirectory() as name:
         bench = [sys.executable, "-m", "benchmarks.audit"]
-        made = subprocess.run([*bench, "make", name, str(copies)], check=True, capture_output=True)
+        made = subprocess.run([*bench, "make", name, str(copies)], check=True, stdout=subprocess.PIPE)
         cells, task, digest = made.stdout.decode().split()
         place = ["-w", name]
         command = [sys.executable, "-m", "pipeline"]
@@ -107,10 +107,10 @@ def make(root: Path, copies: int) -> None:
     from pipeline.release import stage as release
     from pipeline.score import stage as score
     from pipeline.statistics import stage as statistics
-    from pipeline.tables import make_table, write_table
+    from pipeline.tables import make_table, read_table, write_table
     from pipeline.train import stage as train
     from schemas.results import Selection
-    from schemas.taskset import Task
+    from schemas.taskset import Diagnostic, Task, TaskSet
 
     workspace = _workspace(root)
     release.run(workspace)
@@ -123,9 +123,13 @@ def make(root: Path, copies: int) -> None:
             for task in rows
             for i in range(copies)
         ]
-        write_table(
-            workspace.artifact("freeze", "tasks"), make_table(Task, rows, tasks.header.inputs)
-        )
+        copied = make_table(Task, rows, tasks.header.inputs)
+        write_table(workspace.artifact("freeze", "tasks"), copied)
+        for model in (TaskSet, Diagnostic):
+            path = workspace.artifact("freeze", model.table)
+            held = read_table(path, model)
+            inputs = held.header.inputs | {"tasks": copied.root}
+            write_table(path, make_table(model, held.rows(), inputs))
     for place, table in derive_stage(workspace, "execute", {}, silent).tables.items():
         write_table(place.path(workspace), table)
     parse.run(workspace)
