@@ -45,7 +45,8 @@ def main(copies: int) -> None:
     """Make a run in another process, then time what a reviewer does with it."""
     with tempfile.TemporaryDirectory() as name:
         bench = [sys.executable, "-m", "benchmarks.audit"]
-        made = subprocess.run([*bench, "make", name, str(copies)], check=True, stdout=subprocess.PIPE)
+        maker = [*bench, "make", name, str(copies)]
+        made = subprocess.run(maker, check=True, stdout=subprocess.PIPE)
         cells, task, digest = made.stdout.decode().split()
         place = ["-w", name]
         command = [sys.executable, "-m", "pipeline"]
