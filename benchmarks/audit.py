@@ -45,7 +45,8 @@ def main(copies: int) -> None:
     """Make a run in another process, then time what a reviewer does with it."""
     with tempfile.TemporaryDirectory() as name:
         bench = [sys.executable, "-m", "benchmarks.audit"]
-        made = subprocess.run([*bench, "make", name, str(copies)], check=True, capture_output=True)
+        maker = [*bench, "make", name, str(copies)]
+        made = subprocess.run(maker, check=True, stdout=subprocess.PIPE)
         cells, task, digest = made.stdout.decode().split()
         place = ["-w", name]
         command = [sys.executable, "-m", "pipeline"]
@@ -102,9 +103,9 @@ def make(root: Path, copies: int) -> None:
     """All stages, without ledgers; prints cells, a task and the digest of some selection."""
     from pipeline.audit.rebuild import derive_stage
     from pipeline.portfolio import PORTFOLIO
-    from pipeline.tables import make_table, write_table
+    from pipeline.tables import make_table, read_table, write_table
     from schemas.results import Selection
-    from schemas.taskset import Task
+    from schemas.taskset import Diagnostic, Task, TaskSet
 
     workspace = _workspace(root)
     asking = PORTFOLIO.stages.index(PORTFOLIO.asking)
@@ -118,9 +119,13 @@ def make(root: Path, copies: int) -> None:
             for task in rows
             for i in range(copies)
         ]
-        write_table(
-            workspace.artifact("freeze", "tasks"), make_table(Task, rows, tasks.header.inputs)
-        )
+        copied = make_table(Task, rows, tasks.header.inputs)
+        write_table(workspace.artifact("freeze", "tasks"), copied)
+        for model in (TaskSet, Diagnostic):
+            path = workspace.artifact("freeze", model.table)
+            held = read_table(path, model)
+            inputs = held.header.inputs | {"tasks": copied.root}
+            write_table(path, make_table(model, held.rows(), inputs))
     for place, table in derive_stage(workspace, PORTFOLIO.asking, {}).tables.items():
         write_table(place.path(workspace), table)
     for stage in PORTFOLIO.stages[asking + 1 :]:

@@ -28,6 +28,7 @@ from pipeline.audit.expected import (
 from pipeline.audit.foreign import foreign_files, report_names
 from pipeline.audit.layout import places, run_digest, stored_headers, table_entries
 from pipeline.audit.locked import compare_with_lock
+from pipeline.audit.pictures import compare_pictures
 from pipeline.audit.rebuild import Derived, derive_stage
 from pipeline.errors import FlavourbenchError, ProofError, TableError, UsageError
 from pipeline.files import read_bytes
@@ -296,9 +297,11 @@ def _documents(workspace: Workspace, stage: Stage) -> Step:
 
 def _document(file: str, path: Path, data: bytes) -> list[Difference]:
     try:
-        return compare_lines(file, data, read_bytes(path, _REPORT_LIMIT, TableError))
+        stored = read_bytes(path, _REPORT_LIMIT, TableError)
     except TableError as problem:
         return [Difference(file, problem.expected, problem.found)]
+    compare = compare_pictures if path.suffix == ".png" else compare_lines
+    return compare(file, data, stored)
 
 
 def _guarded(place: Place, compare: Any) -> list[Difference]:

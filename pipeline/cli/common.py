@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,8 +41,10 @@ def open_in_browser(page: Path) -> None:
 def say(summary: StageSummary, as_json: bool) -> None:
     """Say what a stage did."""
     if as_json:
+        from pipeline.showing.terminal import inert_json
+
         document = summary._asdict() | {"artifacts": [a._asdict() for a in summary.artifacts]}
-        typer.echo(json.dumps(document, ensure_ascii=False))
+        typer.echo(inert_json(document))
         return
     typer.echo(f"{summary.stage}: {summary.headline}")
     for artifact in summary.artifacts:

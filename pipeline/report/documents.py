@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pipeline.report.views import leaderboard_document
 from pipeline.showing.documents import csv_lines, safe_cell
 from pipeline.showing.numbers import fixed, score
+from pipeline.showing.terminal import inert_json
 
 if TYPE_CHECKING:
     from pipeline.report.views import Results
@@ -59,7 +59,7 @@ def json_text(results: Results) -> str:
     document["agreement"] = {
         f"{row['first']}/{row['second']}": row for row in document["agreement"]
     }
-    return json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    return inert_json(document, indent=1, sort_keys=True) + "\n"
 
 
 def metrics_text(results: Results) -> str:
@@ -79,7 +79,7 @@ def metrics_text(results: Results) -> str:
             for s in results.standings
         },
     }
-    return json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    return inert_json(document, indent=1, sort_keys=True) + "\n"
 
 
 def _without_slug(row: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import base64
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from pipeline.showing.terminal import inert_json
 from schemas.record import Record
 from schemas.taskset import LABELS, PORTFOLIOS
 
@@ -26,7 +27,7 @@ _CHOICES, _ANCHOR = "\ue000", "\ue001"
 _TEXT_BUDGET = 1_000_000
 _BOUNDS = (16_000, 8_000, 4_000, 2_000, 1_000, 500, 240, 120, 60)
 _NO_DIGEST = "A" * 43
-_UNSAFE = re.compile("[<>&\u2028\u2029]")
+_UNSAFE = re.compile("[<>&]")
 
 
 class TaskEvidence(Record):
@@ -120,7 +121,8 @@ def evidence(sources: Sources) -> Evidence:
 
 def embedded_json(document: Record) -> str:
     """JSON that stands inside a `<script>` element and can neither end it nor open another."""
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", document.model_dump_json())
+    text = inert_json(document.model_dump(mode="json"), separators=(",", ":"))
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _task(digest: str, task: Task, core: bool, prompt: int) -> TaskEvidence:

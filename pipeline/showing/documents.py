@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["csv_lines", "csv_table", "markdown_text", "pipe_table", "restore_cell", "safe_cell"]
 
-_FORMULA_START = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_START = ("=", "+", "-", "@", "'")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&:])")
 
 
@@ -50,15 +50,19 @@ def csv_lines(lines: Sequence[Sequence[str]]) -> str:
 def csv_table(grid: Grid) -> str:
     """Numbers stay as they are; text that a spreadsheet would run is made text."""
     rows = [
-        [cell if i in grid.numeric else safe_cell(cell) for i, cell in enumerate(row)]
+        [visible(cell) if i in grid.numeric else safe_cell(cell) for i, cell in enumerate(row)]
         for row in grid.rows
     ]
-    return csv_lines([list(grid.headings), *rows])
+    return csv_lines([[safe_cell(heading) for heading in grid.headings], *rows])
 
 
 def safe_cell(text: str) -> str:
-    """A text cell that a spreadsheet shows as text; `restore_cell` gives the text back."""
-    return f"'{text}" if text.startswith((*_FORMULA_START, "'")) else text
+    """A text cell that a spreadsheet shows as text, and in which nothing is hidden.
+
+    `restore_cell` gives the text back, as `visible` shows it.
+    """
+    text = visible(text)
+    return f"'{text}" if text.startswith(_FORMULA_START) else text
 
 
 def restore_cell(cell: str) -> str:

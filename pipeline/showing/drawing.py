@@ -1,7 +1,7 @@
 """How charts are drawn: altair's charts, rendered by Vega while the report is built.
 
-The images hold no script and need no network. Bytes do not depend on the machine: text is set in a
-font that the renderer brings along, labels that this font cannot set give way to the route's slug,
+The images hold no script and need no network. Bytes do not depend on the machine: text is measured
+and set in the project's own font, labels that this font cannot set give way to the route's slug,
 and axes have fixed extents. Colours are a few tokens, so that the page can let a theme choose them.
 """
 
@@ -11,6 +11,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pipeline.showing.fonts import own_family, sets, settable
 from pipeline.showing.numbers import score
 from pipeline.showing.terminal import visible
 
@@ -45,10 +46,10 @@ STEP = 22
 """Height of a route's line."""
 
 _CHARACTER = 7
-_FONT = "Liberation Sans"
+_FAMILY = "Liberation Sans"
+"""The family that a drawn chart names: of the same widths as the project's own font, and common."""
 _LABEL_CHARACTERS = 34
 _SCALE = 2
-_SET_BY_FONT = re.compile("[ -~\u00a0-\u024f\u0370-\u03ff\u0400-\u045f\u2010-\u2022\u2026]+")
 _TOKENS = {color: f"var(--{name})" for name, color in {**COLORS, "paper": PAPER}.items()}
 _TAG = re.compile("<[a-z][^>]*>")
 _PARTS = re.compile(' role="graphics-[a-z]+"| aria-roledescription="[^"]*"| font-family="[^"]*"')
@@ -68,7 +69,7 @@ class Figure(NamedTuple):
 def route_label(slug: str, label: str) -> str:
     """A label that charts can set, or else the slug; cut where it is long."""
     text = visible(unicodedata.normalize("NFC", label))
-    text = text if _SET_BY_FONT.fullmatch(text) else slug
+    text = text if sets(text) else slug
     return short(text)
 
 
@@ -114,7 +115,7 @@ def draw(chart: Any) -> str:
 
     muted, ink, line = COLORS["muted"], COLORS["ink"], COLORS["line"]
     chart = (
-        chart.configure(aria=False, font=_FONT, background=PAPER, padding=12)
+        chart.configure(aria=False, font=own_family(), background=PAPER, padding=12)
         .configure_view(stroke=None)
         .configure_axis(
             labelColor=ink, titleColor=muted, gridColor=line, tickColor=line, domainColor=line,
@@ -126,14 +127,17 @@ def draw(chart: Any) -> str:
         .configure_text(color=ink, fontSize=12)
         .configure_rule(color=COLORS["accent"])
     )  # fmt: skip
-    return vl_convert.vegalite_to_svg(chart.to_dict()) + "\n"
+    svg = vl_convert.vegalite_to_svg(settable(chart.to_dict()))
+    return svg.replace(own_family(), _FAMILY) + "\n"
 
 
 def picture(svg: str) -> bytes:
     """A drawn chart as PNG, two pixels a unit."""
     import vl_convert
 
-    return vl_convert.svg_to_png(svg, scale=_SCALE)
+    family = f'font-family="{own_family()}"'
+    named = _TAG.sub(lambda tag: tag[0].replace(f'font-family="{_FAMILY}"', family), svg)
+    return vl_convert.svg_to_png(named, scale=_SCALE)
 
 
 def themed(svg: str, name: str) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from pipeline.showing.view import Grid, View
 
-__all__ = ["print_view"]
+__all__ = ["inert_json", "print_view", "visible"]
 
 _WIDTH = 100
 _MARKS = {"ok": "green", "differs": "bold red"}
@@ -26,7 +26,7 @@ def print_view(view: View, as_json: bool) -> None:
     characters are escaped.
     """
     if as_json:
-        sys.stdout.write(json.dumps(view.document, ensure_ascii=False) + "\n")
+        sys.stdout.write(inert_json(view.document) + "\n")
         return
     from rich.console import Console
     from rich.text import Text
@@ -50,6 +50,15 @@ def print_view(view: View, as_json: bool) -> None:
 def visible(text: str) -> str:
     """Text with control, format and line-breaking characters made visible."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text.replace("\t", "    "))
+
+
+def inert_json(document: Any, **form: Any) -> str:
+    """A document as JSON whose text is escaped where it cannot be seen; it means the same.
+
+    `form` is what `json.dumps` takes.
+    """
+    text = json.dumps(document, ensure_ascii=False, **form)
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def _table(grid: Grid) -> Table:

@@ -25,9 +25,18 @@ from pipeline.report.views import (
     report_title,
     task_view,
 )
-from pipeline.showing.documents import markdown_text, restore_cell, safe_cell
+from pipeline.showing.documents import (
+    csv_table,
+    markdown_text,
+    pipe_table,
+    restore_cell,
+    safe_cell,
+)
+from pipeline.showing.drawing import chart_of, draw
+from pipeline.showing.latex import latex_table
 from pipeline.showing.numbers import bps, fixed, p_value, score
-from pipeline.showing.terminal import visible
+from pipeline.showing.terminal import inert_json, visible
+from pipeline.showing.view import Grid, View
 from pipeline.tables import make_table
 from pipeline.workspace import parse_parameters
 from schemas.results import Chance, Standing
@@ -83,7 +92,7 @@ def test_other_numbers_have_one_form() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['=HYPERLINK("http://example.invalid","open")', "+1", "-2+3", "@x", "\tx", "\rx", "-0.25"],
+    ['=HYPERLINK("http://example.invalid","open")', "+1", "-2+3", "@x", "'x", "-0.25"],
 )
 def test_a_text_cell_that_a_spreadsheet_would_run_is_made_text(text: str) -> None:
     assert safe_cell(text) == f"'{text}"
@@ -91,9 +100,46 @@ def test_a_text_cell_that_a_spreadsheet_would_run_is_made_text(text: str) -> Non
 
 
 @given(st.text())
-def test_reading_a_cell_back_restores_any_text(text: str) -> None:
-    assert restore_cell(safe_cell(text)) == text
+def test_reading_a_cell_back_restores_any_text_as_it_is_shown(text: str) -> None:
+    assert restore_cell(safe_cell(text)) == visible(text)
     assert not safe_cell(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+_HIDDEN = "a\x1b[31m\x9b\x00\r\n\t\u202e\u2066\u200b\u2028\ufeff\u00ad\U000e0041b"
+
+
+def _hidden_grid() -> Grid:
+    return Grid(_HIDDEN, ("route", _HIDDEN), ((_HIDDEN, _HIDDEN),), frozenset({1}))
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        csv_table(_hidden_grid()),
+        pipe_table(_hidden_grid()),
+        latex_table(_hidden_grid()),
+        markdown_text(View(_HIDDEN, (_hidden_grid(),), (_HIDDEN,), {})),
+        inert_json({_HIDDEN: [_HIDDEN]}, indent=1),
+        draw(chart_of([{"t": _HIDDEN, "n": 1}]).mark_text().encode(x="n:Q", text="t:N")),
+    ],
+    ids=["csv", "pipes", "latex", "markdown", "json", "svg"],
+)
+def test_nothing_hidden_is_left_in_what_is_written(shown: str) -> None:
+    assert [hex(ord(c)) for c in shown if not c.isprintable() and c != "\n"] == []
+
+
+def test_json_with_escapes_means_the_same() -> None:
+    assert json.loads(inert_json({_HIDDEN: [_HIDDEN, "é…"]})) == {_HIDDEN: [_HIDDEN, "é…"]}
+    assert inert_json("é…") == '"é…"'
+
+
+def test_a_hidden_label_is_shown_in_the_leaderboards_files(done: Workspace) -> None:
+    results = read_results(done)
+    odd = results.standings[0].model_copy(update={"label": _HIDDEN})
+    odd_results = results._replace(standings=(odd, *results.standings[1:]))
+    for text in (csv_text(odd_results), json_text(odd_results)):
+        assert [hex(ord(c)) for c in text if not c.isprintable() and c != "\n"] == []
+    assert "a\\u001b[31m\\u009b" in csv_text(odd_results)
 
 
 def test_csv_holds_the_tables_numbers_and_the_label_as_text(done: Workspace) -> None:
@@ -106,8 +152,8 @@ def test_csv_holds_the_tables_numbers_and_the_label_as_text(done: Workspace) -> 
         assert Fraction(row["score"]) == round(Fraction(standing.score_microbps, 10**8), 6)
         assert Fraction(row["band_low"]) == round(Fraction(standing.band_low_microbps, 10**8), 6)
         assert int(row["chance_holm_p_numerator"]) == chance[row["slug"]].holm_numerator
-        assert restore_cell(row["label"]) == standing.label
-    assert {row["label"] for row in rows} == {f"'{HOSTILE}", "First three"}
+        assert restore_cell(row["label"]) == visible(standing.label)
+    assert {row["label"] for row in rows} == {f"'{visible(HOSTILE)}", "First three"}
 
 
 def test_negative_numbers_stay_numbers_in_csv(done: Workspace) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pipeline.report.paper import paper_files
 from pipeline.showing.documents import restore_cell
 from pipeline.showing.latex import latex_table, latex_text
+from pipeline.showing.terminal import visible
 
 if TYPE_CHECKING:
     from tests.report.conftest import Run
@@ -68,7 +69,7 @@ def test_the_same_numbers_stand_in_latex_and_csv(hostile: Run) -> None:
             [cell if i in figure.grid.numeric else restore_cell(cell) for i, cell in enumerate(row)]
             for row in rows[1:]
         ]
-        assert body == [list(row) for row in figure.grid.rows]
+        assert body == [[visible(cell) for cell in row] for row in figure.grid.rows]
         latex = latex_table(figure.grid)
         assert latex.count(r" \\") == len(figure.grid.rows) + 1
         lines = latex.splitlines()[2:-2]
