@@ -30,7 +30,7 @@ from pipeline.inference.results import Interval
 from pipeline.inference.workers import run_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pipeline.inference.exact import Real
     from pipeline.inference.matrix import IntArray, ScoreMatrix
@@ -87,6 +87,7 @@ def resampled_scores(
     *,
     draws: int,
     block: int,
+    also: Callable[[Real, slice], None] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> IntArray:
@@ -102,6 +103,8 @@ def resampled_scores(
         Number of replicates B.
     block
         Replicates whose family sums are held at once, per thread.
+    also
+        Called with every block of counts and the replicates that they are, from several threads.
     threads
         See `run_jobs`.
     progress
@@ -124,20 +127,30 @@ def resampled_scores(
     scores = np.empty((matrix.models + 1, draws), dtype=np.int64)
     pages = stream.bootstrap(sizes, draws, role)
     done = 0
-    for rows in run_jobs((partial(_fill, page, design, scores, block) for page in pages), threads):
+    for rows in run_jobs(
+        (partial(_fill, page, design, scores, block, also) for page in pages), threads
+    ):
         done += rows
         if progress is not None:
             progress(done, draws)
     return scores
 
 
-def _fill(page: Page, design: _Design, scores: IntArray, block: int) -> int:
+def _fill(
+    page: Page,
+    design: _Design,
+    scores: IntArray,
+    block: int,
+    also: Callable[[Real, slice], None] | None,
+) -> int:
     """Write one page's scores into its columns; returns the number of its replicates."""
     counts = page.draw()
     for first in range(0, page.rows, block):
         part = counts[first : first + block].astype(design.table.dtype, copy=False)
-        place = page.start + first
-        scores[:, place : place + len(part)] = _scores(part, design).T
+        place = slice(page.start + first, page.start + first + len(part))
+        scores[:, place] = _scores(part, design).T
+        if also is not None:
+            also(part, place)
     return page.rows
 
 

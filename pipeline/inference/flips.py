@@ -17,19 +17,23 @@ import numpy as np
 from pipeline.inference.exact import matmul_dtype, product
 from pipeline.inference.fans import fan_slices
 from pipeline.inference.matrix import MAX_SCORE_BPS
+from pipeline.inference.stepdown import page_runs
 from pipeline.inference.streams import MAX_ENUMERATED_CLUSTERS, enumerate_signs
 from pipeline.inference.workers import run_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import DTypeLike, NDArray
+
     from pipeline.inference.exact import FamilyWeights, Real
     from pipeline.inference.fans import Fan
     from pipeline.inference.matrix import IntArray, ScoreMatrix
+    from pipeline.inference.stepdown import PairOrder
     from pipeline.inference.streams import DrawStream, Page, Role
     from pipeline.progress import Progress
 
-__all__ = ["FlipCounts", "flip_counts"]
+__all__ = ["FlipCounts", "cluster_sums", "flip_counts"]
 
 # Rows compared with a hub at once: what fits a processor's second-level cache with SIGN_PAGE draws.
 _TILE = 32
@@ -47,11 +51,14 @@ class FlipCounts(NamedTuple):
     exact
         All 2^C sign rows were seen once, so p = k / R; otherwise p = (1 + k) / (1 + R)
         (Phipson and Smyth, Statistical Applications in Genetics 9(1), 2010).
+    runs
+        Sum of `page_runs`, shape (K + 1,); without an order of pairs K = 0.
     """
 
     extreme: IntArray
     draws: int
     exact: bool
+    runs: IntArray
 
     @property
     def p_numerators(self) -> IntArray:
@@ -80,6 +87,7 @@ def flip_counts(
     *,
     draws: int,
     block: int,
+    order: PairOrder | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> FlipCounts:
@@ -97,6 +105,8 @@ def flip_counts(
         Number of sign rows R.
     block
         Sign rows expanded to floating point at once, per thread.
+    order
+        Pairs to step through; they are the last contrasts of `fans`.
     progress
         Called with sign rows done and their number.
     """
@@ -107,23 +117,33 @@ def flip_counts(
     )
     sums = _weighted_sums(matrix, weights)
     extreme = np.zeros(sum(fan.stop - fan.start for fan in fans), dtype=np.int64)
+    runs = np.zeros(1 if order is None else len(order.pairs) + 1, dtype=np.int64)
     done = 0
-    jobs = (partial(_page_counts, page, sums, fans, block) for page in pages)
+    jobs = (partial(_page_counts, page, sums, fans, block, order) for page in pages)
     for counts in run_jobs(jobs, threads):
         extreme += counts.extreme
         done += counts.draws
+        runs += counts.runs
         if progress is not None:
             progress(done, total)
-    return FlipCounts(extreme, total, exact)
+    return FlipCounts(extreme, total, exact, runs)
+
+
+def cluster_sums(matrix: ScoreMatrix, weights: FamilyWeights) -> IntArray:
+    """Weighted sum of every row over each cluster's tasks, shape (C, M+1)."""
+    sums: IntArray = np.einsum("cfr,f->cr", matrix.cluster_family_sums(), weights.per_family)
+    return sums
 
 
 def _weighted_sums(matrix: ScoreMatrix, weights: FamilyWeights) -> _Sums:
     dtype = matmul_dtype(weights.denominator * MAX_SCORE_BPS)
-    clusters = np.einsum("cfr,f->cr", matrix.cluster_family_sums(), weights.per_family)
+    clusters = cluster_sums(matrix, weights)
     return _Sums(clusters.astype(dtype), clusters.sum(axis=0).astype(dtype))
 
 
-def _page_counts(page: Page, sums: _Sums, fans: Sequence[Fan], block: int) -> FlipCounts:
+def _page_counts(
+    page: Page, sums: _Sums, fans: Sequence[Fan], block: int, order: PairOrder | None
+) -> FlipCounts:
     bits = page.draw()
     flipped = np.empty((len(sums.totals), page.rows), dtype=sums.totals.dtype)
     for first in range(0, page.rows, block):
@@ -132,20 +152,45 @@ def _page_counts(page: Page, sums: _Sums, fans: Sequence[Fan], block: int) -> Fl
         flipped[:, first : first + len(part)] = 2 * product(part, sums.clusters).T
     flipped -= sums.totals[:, None]
     extreme = np.empty(sum(fan.stop - fan.start for fan in fans), dtype=np.int64)
+    tile = _Tile(flipped.dtype, page.rows)
     for fan, place in zip(fans, fan_slices(fans), strict=True):
-        extreme[place] = _fan_counts(flipped, sums.totals, fan)
-    return FlipCounts(extreme, page.rows, exact=False)
+        extreme[place] = tile.counts(flipped, sums.totals, fan)
+    runs = np.zeros(1, dtype=np.int64)
+    if order is not None:
+        runs = page_runs(flipped, order, extreme[extreme.size - order.among :])
+    return FlipCounts(extreme, page.rows, exact=False, runs=runs)
 
 
-def _fan_counts(flipped: Real, totals: Real, fan: Fan) -> IntArray:
-    """Extreme counts of one fan, shape (spokes,)."""
-    counts = np.empty(fan.stop - fan.start, dtype=np.int64)
-    observed = np.abs(totals[fan.start : fan.stop] - totals[fan.hub])
-    for first in range(fan.start, fan.stop, _TILE):
-        stop = min(first + _TILE, fan.stop)
-        gap = flipped[first:stop] - flipped[fan.hub]
-        np.abs(gap, out=gap)
-        part = slice(first - fan.start, stop - fan.start)
-        extreme = gap >= observed[part, None]
-        counts[part] = np.add.reduce(extreme, axis=1, dtype=np.int32)
+class _Tile:
+    """Room for some rows' distances from a hub, used again and again; one per page."""
+
+    def __init__(self, dtype: DTypeLike, draws: int) -> None:
+        self._gaps = np.empty((_TILE, draws), dtype=dtype)
+        # Bytes 0 or 1, padded so that eight make a word; a sum of words counts in eight lanes.
+        self._reached = np.zeros((_TILE, -(-draws // 8) * 8), dtype=np.bool_)
+        self._draws = draws
+
+    def counts(self, flipped: Real, totals: Real, fan: Fan) -> IntArray:
+        """Extreme counts of one fan, shape (spokes,)."""
+        counts = np.empty(fan.stop - fan.start, dtype=np.int64)
+        observed = np.abs(totals[fan.start : fan.stop] - totals[fan.hub])
+        for first in range(fan.start, fan.stop, _TILE):
+            stop = min(first + _TILE, fan.stop)
+            part = slice(first - fan.start, stop - fan.start)
+            gap, reached = self._gaps[: stop - first], self._reached[: stop - first]
+            np.subtract(flipped[first:stop], flipped[fan.hub], out=gap)
+            np.abs(gap, out=gap)
+            np.greater_equal(gap, observed[part, None], out=reached[:, : self._draws])
+            counts[part] = _count_true(reached)
+        return counts
+
+
+def _count_true(values: NDArray[np.bool_]) -> IntArray:
+    """Number of true values in each row; the rows' length is a multiple of 8."""
+    words = values.view(np.uint64)
+    counts = np.zeros(len(values), dtype=np.int64)
+    # A lane of a byte holds up to 255.
+    for first in range(0, words.shape[1], 255):
+        lanes = np.add.reduce(words[:, first : first + 255], axis=1)
+        counts += lanes[:, None].view(np.uint8).sum(axis=1, dtype=np.int64)
     return counts

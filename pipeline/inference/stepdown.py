@@ -1,0 +1,215 @@
+"""Step-down tests of all pairs at once: the largest of the permutation t over pairs.
+
+A pair's statistic is T(e) = abs(S(e)) / r, where S(e) is its flipped sum and r the root of its sum
+of squared cluster differences, which no flip changes. One row of signs serves all pairs, so the
+largest T of a row knows how the pairs move together, and the smallest p does not grow with their
+number (Westfall and Young, Resampling-Based Multiple Testing, 1993, algorithm 4.1; Romano and
+Wolf, JASA 100, 2005).
+
+Pairs stand by their observed T, falling. A row of signs counts for place k if the largest T of the
+places from k on reaches the observed T of k. Walking up from the last place, the largest T of a
+row changes a few times only, and each change decides a run of places. So rows are compared in the
+precision of the sums, with room for its rounding; what may be a change is decided by one division
+in float64, and no pair of a page is looked at in which no row reaches its own observed sum.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pipeline.errors import StatisticsError
+from pipeline.inference.exact import EXACT_FLOAT64, product
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pipeline.inference.exact import Real
+    from pipeline.inference.flips import FlipCounts
+    from pipeline.inference.matrix import IntArray
+
+__all__ = ["PairOrder", "order_pairs", "page_runs", "step_down"]
+
+# Below it, different sums over one root are different in float64.
+_MAX_SUM = 2**50
+_LIMB_BITS = 17
+# Far above the rounding of a float32 product, far below what would let many rows through.
+_ROOM = 1 - 2.0**-20
+# Elements of a page's sums, and of a tile of pairs, that a second-level cache holds.
+_BLOCK = 2**18
+_TILE = 2**15
+
+
+class PairOrder(NamedTuple):
+    """Pairs that take part, by their observed T, falling; ties keep the order of pairs.
+
+    Attributes
+    ----------
+    pairs
+        Place of each among all P pairs, shape (K,); a pair without any difference is absent.
+    left, right
+        Rows of each, shape (K,).
+    roots, observed
+        Roots of the sums of squares and observed T, shape (K,).
+    among
+        Number of all pairs, P.
+    """
+
+    pairs: IntArray
+    left: IntArray
+    right: IntArray
+    roots: NDArray[np.float64]
+    observed: NDArray[np.float64]
+    among: int
+
+
+def order_pairs(clusters: IntArray, left: IntArray, right: IntArray) -> PairOrder:
+    """The order in which pairs are stepped through.
+
+    Parameters
+    ----------
+    clusters
+        Weighted sums of the clusters of each row, shape (C, rows).
+    left, right
+        Rows of each pair, shape (P,).
+
+    Raises
+    ------
+    StatisticsError
+        A sum could reach 2^50, from where quotients would no longer tell sums apart.
+    """
+    largest = int(np.abs(clusters).sum(axis=0).max())
+    if largest >= _MAX_SUM:
+        raise StatisticsError(
+            "weighted sums below 2^50",
+            f"a sum of {largest}",
+            "step-down tests",
+            "Use family sizes with a smaller common multiple, or fewer tasks.",
+        )
+    totals = clusters.sum(axis=0)
+    roots = np.sqrt(_squares(clusters, left, right))
+    pairs = np.flatnonzero(roots)
+    gaps = np.abs(totals[left] - totals[right])[pairs].astype(np.float64)
+    order = np.argsort(-(gaps / roots[pairs]), kind="stable")
+    pairs, observed = pairs[order], (gaps / roots[pairs])[order]
+    return PairOrder(pairs, left[pairs], right[pairs], roots[pairs], observed, left.size)
+
+
+def _squares(clusters: IntArray, left: IntArray, right: IntArray) -> NDArray[np.float64]:
+    """Sums of squared differences of pairs of columns, to the nearest float64."""
+    rows = np.ascontiguousarray(clusters.T)
+    bound = 4 * max(sum(int(value) ** 2 for value in row.tolist()) for row in rows)
+    if bound < EXACT_FLOAT64:
+        real = rows.astype(np.float64)
+        gram = product(real, np.ascontiguousarray(real.T))
+        own = np.diagonal(gram)
+        found: NDArray[np.float64] = (own[left] + own[right] - 2 * gram[left, right]).astype(
+            np.float64
+        )
+        return found
+    whole = _whole_products(rows)
+    own = np.diagonal(whole)
+    return np.array(
+        [float(own[i] + own[j] - 2 * whole[i, j]) for i, j in zip(left, right, strict=True)]
+    )
+
+
+def _whole_products(rows: IntArray) -> NDArray[np.object_]:
+    """Products of all pairs of rows as whole numbers of any size, from exact limb products."""
+    count = -(-int(np.abs(rows).max()).bit_length() // _LIMB_BITS)
+    signs = np.sign(rows)
+    limbs = [
+        (signs * ((np.abs(rows) >> (_LIMB_BITS * place)) & (2**_LIMB_BITS - 1))).astype(np.float64)
+        for place in range(count)
+    ]
+    total = np.zeros((len(rows), len(rows)), dtype=object)
+    for i, high in enumerate(limbs):
+        for j, low in enumerate(limbs):
+            part = product(high, np.ascontiguousarray(low.T)).astype(np.int64).astype(object)
+            total += part << (_LIMB_BITS * (i + j))
+    return total
+
+
+def page_runs(flipped: Real, order: PairOrder, extreme: IntArray) -> IntArray:
+    """How many rows of signs begin, less those that ended, to count at each place.
+
+    Parameters
+    ----------
+    flipped
+        Flipped sums of rows (at least those that `order` names), shape (rows, draws).
+    order
+        The K places.
+    extreme
+        For all P pairs, in how many of these draws the flipped sum reaches the observed one.
+
+    Returns
+    -------
+    IntArray
+        Shape (K + 1,); cumulative sums count the draws of each place.
+    """
+    places = np.flatnonzero(extreme[order.pairs])[::-1]
+    begun = np.zeros(len(order.pairs) + 1, dtype=np.int64)
+    columns = min(flipped.shape[1], max(64, _BLOCK // len(flipped)))
+    for first in range(0, flipped.shape[1] if places.size else 0, columns):
+        block = np.ascontiguousarray(flipped[:, first : first + columns])
+        _walk(block, order, places, begun)
+    return begun
+
+
+def _walk(block: Real, order: PairOrder, places: IntArray, begun: IntArray) -> None:
+    """Walk up through `places` with a block of draws, noting the runs of places that count."""
+    largest = np.full(block.shape[1], -1.0)
+    bar = largest.astype(block.dtype)
+    inverse = (1 / order.roots).astype(block.dtype)[:, None]
+    height = max(1, _TILE // block.shape[1])
+    gaps, others = np.empty((2, height, block.shape[1]), dtype=block.dtype)
+    for first in range(0, len(places), height):
+        tile = places[first : first + height]
+        gap, other = gaps[: len(tile)], others[: len(tile)]
+        block.take(order.left[tile], axis=0, out=gap, mode="clip")
+        block.take(order.right[tile], axis=0, out=other, mode="clip")
+        np.subtract(gap, other, out=gap)
+        np.abs(gap, out=gap)
+        np.multiply(gap, inverse[tile], out=other)
+        rising = np.flatnonzero(other.max(axis=0) > bar)
+        if rising.size:
+            exact = gap[:, rising].astype(np.float64) / order.roots[tile][:, None]
+            largest[rising] = _note(exact, largest[rising], tile, order.observed, begun)
+            bar = (largest * _ROOM).astype(block.dtype)
+
+
+def _note(
+    exact: NDArray[np.float64],
+    before: NDArray[np.float64],
+    tile: IntArray,
+    observed: NDArray[np.float64],
+    begun: IntArray,
+) -> NDArray[np.float64]:
+    """Note the runs that begin in a tile; returns the largest T after it, shape (draws,)."""
+    running = np.maximum.accumulate(np.concatenate([before[None, :], exact]), axis=0)
+    row, column = np.nonzero(running[1:] > running[:-1])
+    # The first place whose observed T is reached; what lies above an earlier one is already noted.
+    start = np.searchsorted(-observed, -running[row + 1, column], side="left")
+    earlier = np.searchsorted(-observed, -running[row, column], side="left")
+    stop = np.minimum(tile[row] + 1, earlier)
+    counts = start < stop
+    begun += np.bincount(start[counts], minlength=begun.size)
+    begun -= np.bincount(stop[counts], minlength=begun.size)
+    return np.asarray(running[-1], dtype=np.float64)
+
+
+def step_down(flips: FlipCounts, order: PairOrder) -> IntArray:
+    """Numerators of the adjusted p values of all P pairs, over the flips' `p_denominator`.
+
+    A pair that takes no part has p = 1.
+
+    Parameters
+    ----------
+    flips
+        Counts of all pages, with the runs of `order`.
+    """
+    found = np.full(order.among, flips.p_denominator, dtype=np.int64)
+    counts = np.cumsum(flips.runs)[:-1] + (0 if flips.exact else 1)
+    found[order.pairs] = np.maximum.accumulate(counts)
+    return found
