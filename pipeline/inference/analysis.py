@@ -200,7 +200,13 @@ class _Run:
         )
         guessers = against_guessers(scores, guessed, self.weights.denominator)
         return build_calibrated(
-            self.matrix, scores, pairs, tests.order, tests.pairs, band, guessers
+            self.matrix,
+            pairs,
+            scores=scores,
+            order=tests.order,
+            flips=tests.pairs,
+            band=band,
+            guessers=guessers,
         )
 
     def _resampled(self, role: Role, also: Callable[[Real, slice], None] | None = None) -> IntArray:
