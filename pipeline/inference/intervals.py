@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 __all__ = ["contrast_intervals"]
 
-_SAMPLE = 4096
+_SAMPLE = 8192
 # A difference of two such numbers, less any other, fits 16 bits.
 _MAX_STEPS = 2**13 - 1
 # Place and density of the 97.5% point of the standard normal distribution.
 _NORMAL_END = 1.96
 _NORMAL_DENSITY = 0.0584
 # Replicates wanted at each side of a guess, and guesses before all replicates are taken.
-_ROOM = 64
+_ROOM = 160
 _GUESSES = 4
 
 
@@ -125,9 +125,9 @@ def _in_steps(resampled: IntArray) -> _Rows:
     steps = np.empty(resampled.shape, dtype=np.int16)
     for row, centre, out in zip(resampled, centres, steps, strict=True):
         out[:] = (row - centre) // width
-    sample = steps[:, :_SAMPLE].astype(np.float64)
-    means = sample.mean(axis=1)
-    sample -= means[:, None]
+    sample = steps[:, :_SAMPLE].astype(np.float32)
+    means = sample.mean(axis=1, dtype=np.float64)
+    sample -= means[:, None].astype(np.float32)
     covariances = product(sample, np.ascontiguousarray(sample.T)) / sample.shape[1]
     return _Rows(resampled, steps, means, covariances.astype(np.float64))
 
