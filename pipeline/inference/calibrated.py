@@ -8,15 +8,13 @@ import numpy as np
 
 from pipeline.inference.attainable import band_limit, chance_limit, pair_limit
 from pipeline.inference.multiplicity import resolved
-from pipeline.inference.ranksets import places
+from pipeline.inference.ranksets import places, resolved_better
 from pipeline.inference.results import Calibrated
 from pipeline.inference.stepdown import step_down
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
-
-    from numpy.typing import NDArray
 
     from pipeline.inference.bands import Band
     from pipeline.inference.flips import FlipCounts
@@ -63,18 +61,16 @@ def build_calibrated(
         step_down_numerators=adjusted,
         comparable=comparable,
         resolved=apart,
-        places=places(scores, _better(pairs, apart, matrix.models)),
+        places=places(
+            scores,
+            resolved_better(
+                pairs.left,
+                pairs.right,
+                np.where(apart, pairs.difference_numerators, 0),
+                matrix.models,
+            ),
+        ),
         band=band,
         guessers=guessers,
         limits=tuple(limit for limit in limits if limit is not None),
     )
-
-
-def _better(pairs: Contrasts, apart: NDArray[np.bool_], routes: int) -> NDArray[np.bool_]:
-    """Whether the row's route is resolved better than the column's, shape (M, M)."""
-    left_first = pairs.difference_numerators > 0
-    better = np.where(left_first, pairs.left, pairs.right)[apart]
-    worse = np.where(left_first, pairs.right, pairs.left)[apart]
-    found = np.zeros((routes, routes), dtype=np.bool_)
-    found[better, worse] = True
-    return found

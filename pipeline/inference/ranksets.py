@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pipeline.inference.matrix import IntArray
 
-__all__ = ["Place", "letters", "places", "shared_ranks"]
+__all__ = ["Place", "letters", "places", "rank_sets", "resolved_better", "shared_ranks"]
 
 
 class Place(NamedTuple):
@@ -60,18 +60,41 @@ def places(scores: Sequence[Fraction], better: NDArray[np.bool_]) -> tuple[Place
         Whether the row's route is resolved better than the column's, shape (M, M).
     """
     ranks = shared_ranks(scores)
-    lower = 1 + better.sum(axis=0)
-    upper = len(scores) - better.sum(axis=1)
     named = letters(ranks, better | better.T)
     return tuple(
         Place(
             rank=int(rank),
             tied=int((ranks == rank).sum()) > 1,
-            rank_set=Interval(int(low), int(high)),
+            rank_set=rank_set,
             letters=None if named is None else named[route],
         )
-        for route, (rank, low, high) in enumerate(zip(ranks, lower, upper, strict=True))
+        for route, (rank, rank_set) in enumerate(zip(ranks, rank_sets(better), strict=True))
     )
+
+
+def resolved_better(
+    left: IntArray, right: IntArray, found: IntArray, routes: int
+) -> NDArray[np.bool_]:
+    """Whether the row's route is resolved better than the column's, shape (M, M).
+
+    Parameters
+    ----------
+    left, right
+        Routes of each pair, shape (P,).
+    found
+        Left minus right in any unit, 0 where the pair is not resolved, shape (P,).
+    """
+    better = np.zeros((routes, routes), dtype=np.bool_)
+    better[left[found > 0], right[found > 0]] = True
+    better[right[found < 0], left[found < 0]] = True
+    return better
+
+
+def rank_sets(better: NDArray[np.bool_]) -> tuple[Interval, ...]:
+    """Rank set of each route from what is resolved better, shape (M, M)."""
+    lower = (1 + better.sum(axis=0)).tolist()
+    upper = (len(better) - better.sum(axis=1)).tolist()
+    return tuple(Interval(low, high) for low, high in zip(lower, upper, strict=True))
 
 
 def shared_ranks(scores: Sequence[Fraction]) -> IntArray:
