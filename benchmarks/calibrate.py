@@ -37,7 +37,6 @@ from pipeline.inference.exact import common_weights
 from pipeline.inference.fans import chance_fans, fan_rows, pair_fans
 from pipeline.inference.flips import cluster_sums, flip_counts
 from pipeline.inference.guessers import against_guessers, guesser_scores
-from pipeline.inference.matrix import ScoreMatrix
 from pipeline.inference.multiplicity import holm, resolved
 from pipeline.inference.ranksets import rank_sets, resolved_better, shared_ranks
 from pipeline.inference.stepdown import order_pairs, step_down
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 
     from benchmarks.worlds import Sample
     from pipeline.inference.exact import Real
-    from pipeline.inference.matrix import IntArray
+    from pipeline.inference.matrix import IntArray, ScoreMatrix
     from pipeline.inference.results import Interval
     from pipeline.inference.stepdown import PairOrder
 
