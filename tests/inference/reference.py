@@ -185,6 +185,8 @@ def guesser_scores(seed, maps, weights, draws):
         data = page_bytes(seed, page, "guesses", 2 * 2 * 2000 * tasks)
         words = (int.from_bytes(data[i : i + 2], "little") for i in range(0, len(data), 2))
         picks = (x * choices >> 16 for x in words if x * choices % 65_536 >= 65_536 % choices)
-        for _ in range(min(2000, draws - 2000 * page)):
-            scores.append(sum(w * m[next(picks)] for w, m in zip(weights, maps, strict=True)))
+        scores += [
+            sum(w * m[next(picks)] for w, m in zip(weights, maps, strict=True))
+            for _ in range(min(2000, draws - 2000 * page))
+        ]
     return scores
