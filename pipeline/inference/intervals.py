@@ -41,6 +41,8 @@ _NORMAL_DENSITY = 0.0584
 # Replicates wanted at each side of a guess, and guesses before all replicates are taken.
 _ROOM = 160
 _GUESSES = 4
+# Differences selected from at once where all replicates are taken.
+_BLOCK = 2**16
 
 
 class _Levels(NamedTuple):
@@ -106,8 +108,12 @@ def contrast_intervals(
     slices = fan_slices(fans)
     total = slices[-1].stop if slices else 0
     ends = np.empty((2, total), dtype=np.int64)
-    rows = _in_steps(resampled)
-    jobs: Iterator[partial[IntArray]] = (partial(_fan_ends, rows, fan, levels) for fan in fans)
+    jobs: Iterator[partial[IntArray]]
+    if draws <= _SAMPLE:
+        jobs = (partial(_whole_ends, resampled, fan, levels) for fan in fans)
+    else:
+        rows = _in_steps(resampled)
+        jobs = (partial(_fan_ends, rows, fan, levels) for fan in fans)
     for part, found in zip(slices, run_jobs(jobs, threads), strict=True):
         ends[:, part] = found
         if progress is not None:
@@ -145,6 +151,20 @@ def _guess(rows: _Rows, fan: Fan) -> _Guess:
     return _Guess(middle - ends, middle + ends, density)
 
 
+def _whole_ends(resampled: IntArray, fan: Fan, levels: _Levels) -> IntArray:
+    """What `_fan_ends` gives, from all replicates: with few of them, guesses cost more."""
+    places = [levels.lower.low, levels.lower.high, levels.upper.low, levels.upper.high]
+    found = np.empty((4, fan.stop - fan.start), dtype=np.int64)
+    height = max(1, _BLOCK // resampled.shape[1])
+    for first in range(fan.start, fan.stop, height):
+        gaps = resampled[first : min(first + height, fan.stop)] - resampled[fan.hub]
+        if fan.hub_is_left:
+            np.negative(gaps, out=gaps)
+        gaps.partition(sorted(set(places)), axis=1)
+        found[:, first - fan.start : first - fan.start + len(gaps)] = gaps[:, places].T
+    return _interpolated(found, levels)
+
+
 def _fan_ends(rows: _Rows, fan: Fan, levels: _Levels) -> IntArray:
     """Both ends of each contrast of one fan, shape (2, spokes)."""
     found = np.empty((4, fan.stop - fan.start), dtype=np.int64)
@@ -160,6 +180,11 @@ def _fan_ends(rows: _Rows, fan: Fan, levels: _Levels) -> IntArray:
             values = contrast.at(places, ends[column] + missed[side] / contrast.density)
             found[2 * side : 2 * side + 2, column] = values.found
             missed[side] = (values.step - ends[column]) * contrast.density
+    return _interpolated(found, levels)
+
+
+def _interpolated(found: IntArray, levels: _Levels) -> IntArray:
+    """Both ends, shape (2, P), from the order statistics at both, shape (4, P)."""
     return np.stack(
         [
             interpolate(found[0], found[1], levels.lower),

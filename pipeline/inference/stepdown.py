@@ -194,8 +194,8 @@ def _note(
     earlier = np.searchsorted(-observed, -running[row, column], side="left")
     stop = np.minimum(tile[row] + 1, earlier)
     counts = start < stop
-    begun += np.bincount(start[counts], minlength=begun.size)
-    begun -= np.bincount(stop[counts], minlength=begun.size)
+    np.add.at(begun, start[counts], 1)
+    np.subtract.at(begun, stop[counts], 1)
     return np.asarray(running[-1], dtype=np.float64)
 
 
