@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from benchmarks.worlds import Sample
     from pipeline.inference.exact import Real
+    from pipeline.inference.familysums import FamilyDraw
     from pipeline.inference.matrix import IntArray, ScoreMatrix
     from pipeline.inference.results import Interval
     from pipeline.inference.stepdown import PairOrder
@@ -135,8 +136,8 @@ def _bands(sample: Sample, scores: Sequence[Fraction], seed: int) -> dict[str, f
     studentizer = Studentizer(matrix)
     largest = np.empty(_REPLICATES)
 
-    def studentize(counts: Real, replicates: slice) -> None:
-        largest[replicates] = studentizer.largest(counts)
+    def studentize(counts: Real, drawn: tuple[FamilyDraw, ...], replicates: slice) -> None:
+        largest[replicates] = studentizer.largest(counts, drawn)
 
     drawn = resampled_scores(
         matrix, Blake3Stream(seed), "scores",

@@ -42,11 +42,12 @@ from pipeline.inference.stepdown import order_pairs
 from pipeline.inference.streams import MAX_ENUMERATED_CLUSTERS, open_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pipeline.inference.bands import Band
-    from pipeline.inference.bootstrap import Spread
+    from pipeline.inference.bootstrap import EachBlock, Spread
     from pipeline.inference.exact import FamilyWeights, Real
+    from pipeline.inference.familysums import FamilyDraw
     from pipeline.inference.fans import Fan
     from pipeline.inference.flips import FlipCounts
     from pipeline.inference.matrix import IntArray, ScoreMatrix
@@ -144,9 +145,9 @@ class _Run:
         studentizer = None if self.settings.inference == "published" else Studentizer(self.matrix)
         largest = np.empty(self.settings.bootstrap_draws, dtype=np.float64)
 
-        def studentize(counts: Real, replicates: slice) -> None:
+        def studentize(counts: Real, drawn: tuple[FamilyDraw, ...], replicates: slice) -> None:
             if studentizer is not None:
-                largest[replicates] = studentizer.largest(counts)
+                largest[replicates] = studentizer.largest(counts, drawn)
 
         resampled = self._resampled("scores", studentize)
         band = None
@@ -209,7 +210,7 @@ class _Run:
             guessers=guessers,
         )
 
-    def _resampled(self, role: Role, also: Callable[[Real, slice], None] | None = None) -> IntArray:
+    def _resampled(self, role: Role, also: EachBlock | None = None) -> IntArray:
         draws = self.settings.bootstrap_draws
         return resampled_scores(
             self.matrix,

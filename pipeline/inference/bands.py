@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pipeline.inference.exact import Real
+    from pipeline.inference.familysums import FamilyDraw
     from pipeline.inference.matrix import IntArray, ScoreMatrix
 
 __all__ = ["MIN_FAMILY_TASKS", "Band", "Studentizer", "studentized_band"]
@@ -66,13 +67,14 @@ class _Term(NamedTuple):
 
     `table` has shape (clusters, 3 M + 1): s_f * s_g, s_f * n_g, s_g * n_f of each route, n_f * n_g.
     Within one family of one task a cluster these are s^2, s, s and 1, and the last three are the
-    family's own sums: `table` is s^2 alone.
+    family's own sums: `table` is s^2 `alone`.
     """
 
     first: int
     second: int
     clusters: IntArray
     table: NDArray[np.float64]
+    alone: bool
 
 
 class Studentizer:
@@ -97,14 +99,13 @@ class Studentizer:
         sums = matrix.cluster_family_sums()[:, :, : matrix.models]
         tasks = matrix.family_sizes
         totals = sums.sum(axis=0)
-        centres = (2 * totals + tasks[:, None]) // (2 * tasks[:, None])
-        self._centred = sums - sizes[:, :, None] * centres
+        self._centres = (2 * totals + tasks[:, None]) // (2 * tasks[:, None])
+        self._centred = sums - sizes[:, :, None] * self._centres
         self._sizes = sizes
         matmul_dtype(matrix.clusters * max(1, int(np.abs(self._centred).max())) ** 2)
         self._means = (self._centred.sum(axis=0) / tasks[:, None].astype(np.float64)).astype(
             np.float64
         )
-        self._own = [self._family(f) for f in range(self._families)]
         self._terms = [
             term
             for f in range(self._families)
@@ -112,20 +113,15 @@ class Studentizer:
             if (term := self._term(f, g)).clusters.size
         ]
 
-    def _family(self, family: int) -> tuple[IntArray, NDArray[np.float64]]:
-        """Clusters with tasks of a family, and their centred sums and sizes, (clusters, M + 1)."""
-        rows = np.flatnonzero(self._sizes[:, family])
-        table = np.column_stack([self._centred[rows, family], self._sizes[rows, family]])
-        return rows, table.astype(np.float64)
-
     def _term(self, f: int, g: int) -> _Term:
         n_f, n_g = self._sizes[:, f], self._sizes[:, g]
         rows = np.flatnonzero(n_f * n_g)
         s_f, s_g, n_f, n_g = self._centred[rows, f], self._centred[rows, g], n_f[rows], n_g[rows]
         columns = [s_f * s_g]
-        if f != g or np.any(n_f > 1):
+        alone = f == g and not np.any(n_f > 1)
+        if not alone:
             columns += [s_f * n_g[:, None], s_g * n_f[:, None], (n_f * n_g)[:, None]]
-        return _Term(f, g, rows, np.concatenate(columns, axis=1).astype(np.float64))
+        return _Term(f, g, rows, np.concatenate(columns, axis=1).astype(np.float64), alone)
 
     def variances(self) -> tuple[Fraction, ...]:
         """Exact cluster variance V of each route's score, in squared basis points."""
@@ -147,7 +143,7 @@ class Studentizer:
                 found[i] += Fraction(weight * whole, scale)
         return tuple(found)
 
-    def largest(self, counts: Real) -> NDArray[np.float64]:
+    def largest(self, counts: Real, drawn: Sequence[FamilyDraw]) -> NDArray[np.float64]:
         """Largest abs(score* - score) / root(V*) over routes in each replicate, shape (B,).
 
         Infinite where V* = 0 and the score is off; a route with neither takes no part.
@@ -156,19 +152,21 @@ class Studentizer:
         ----------
         counts
             How often each cluster was drawn, shape (B, C).
+        drawn
+            Their family sums.
         """
-        real = counts.astype(np.float64, copy=False)
         deviation = np.zeros((len(counts), self._routes))
         sums, sizes = [], []
-        for family, (rows, table) in enumerate(self._own):
-            found = product(np.ascontiguousarray(real[:, rows]), table)
-            sums.append(np.ascontiguousarray(found[:, :-1]))
-            sizes.append(found[:, -1:].copy())
+        for family, (_, plain, size) in enumerate(drawn):
+            sizes.append(size.astype(np.float64))
+            sums.append(plain[:, : self._routes] - sizes[-1] * self._centres[family])
             deviation += sums[-1] / sizes[-1] - self._means[family]
         deviation /= self._families
         variance = np.zeros_like(deviation)
         for term in self._terms:
-            variance += self._variance_term(term, real, sums, sizes)
+            own = drawn[term.first].counts if term.alone else counts.take(term.clusters, axis=1)
+            found = product(own.astype(np.float64), term.table)
+            variance += self._variance_term(term, found, sums, sizes)
         variance *= self._clusters / max(1, self._clusters - 1)
         np.maximum(variance, 0, out=variance)
         np.abs(deviation, out=deviation)
@@ -178,13 +176,12 @@ class Studentizer:
         return np.asarray(ratio.max(axis=1), dtype=np.float64)
 
     def _variance_term(
-        self, term: _Term, counts: NDArray[np.float64], sums: list[Real], sizes: list[Real]
+        self, term: _Term, found: Real, sums: Sequence[Real], sizes: Sequence[Real]
     ) -> NDArray[np.float64]:
         """What a pair of families adds to the variance, without C / (C - 1), shape (B, M)."""
         f, g, width = term.first, term.second, self._routes
-        found = product(np.ascontiguousarray(counts[:, term.clusters]), term.table)
         both = found[:, :width]
-        if found.shape[1] == width:
+        if term.alone:
             # (N A - P^2) / N^3 is the general form with B = P and a last sum of N.
             part = sizes[f] * both
             part -= sums[f] * sums[f]

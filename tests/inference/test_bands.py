@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.inference.attainable import band_limit
 from pipeline.inference.bands import Band, Studentizer, studentized_band
+from pipeline.inference.familysums import FamilySums
 from pipeline.inference.streams import Blake3Stream
 from tests.inference import reference
 from tests.inference.conftest import make_matrix
@@ -14,6 +15,10 @@ from tests.inference.conftest import make_matrix
 def counts_of(matrix, draws=60):
     pages = Blake3Stream(9).bootstrap(matrix.cluster_family_sizes(), draws, "scores")
     return np.concatenate([page.draw() for page in pages])
+
+
+def largest_of(matrix, counts):
+    return Studentizer(matrix).largest(counts, FamilySums(matrix).draw(counts))
 
 
 def some(models, families, clusters=None, seed=1):
@@ -37,7 +42,7 @@ CASES = {
 def test_deviations_are_those_of_plain_fractions(case):
     matrix = CASES[case]
     counts = counts_of(matrix)
-    found = Studentizer(matrix).largest(counts)
+    found = largest_of(matrix, counts)
     expected = [
         reference.studentized(matrix.scores_bps, matrix.family, matrix.cluster,
                               [int(c) for c in row])
@@ -65,7 +70,7 @@ def test_a_route_without_variance_takes_no_part():
     alone = make_matrix([varying, varying], families)
     beside = make_matrix([varying, np.full(30, 10_000), np.zeros(30, dtype=int)], families)
     counts = counts_of(alone)
-    assert np.array_equal(Studentizer(alone).largest(counts), Studentizer(beside).largest(counts))
+    assert np.array_equal(largest_of(alone, counts), largest_of(beside, counts))
     assert Studentizer(beside).variances()[1:] == (0, 0)
 
 
@@ -73,7 +78,7 @@ def test_a_replicate_without_variance_but_off_is_unbounded():
     # One task of ten moves the score: a replicate that misses it does not vary.
     matrix = make_matrix([[10_000] * 9 + [0], [5_000] * 9 + [4_000]], "a" * 10)
     without, with_it = [1.0] * 8 + [2.0, 0.0], [1.0] * 10
-    largest = Studentizer(matrix).largest(np.array([without, with_it]))
+    largest = largest_of(matrix, np.array([without, with_it]))
     assert largest.tolist() == [math.inf, 0.0]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.inference import Settings, analyse
 from pipeline.inference.bands import Studentizer, studentized_band
+from pipeline.inference.familysums import FamilySums
 from tests.inference.conftest import GOLDEN, make_matrix
 
 VALUES = GOLDEN.parent / "inference.json"
@@ -79,7 +80,7 @@ def test_band(golden):
     studentizer = Studentizer(matrix)
     assert list(studentizer.variances()) == fractions(values["variance_bps2"])
     counts = np.array(values["bootstrap_counts"], dtype=np.float32)
-    largest = studentizer.largest(counts)
+    largest = studentizer.largest(counts, FamilySums(matrix).draw(counts))
     assert largest == pytest.approx(values["max_t"], abs=1e-9, rel=0)
     scores = fractions(values["score_bps"])
     band = studentized_band(studentizer, scores, largest, printable=True)
