@@ -1,9 +1,10 @@
 """Statistics of 27 models x 534 tasks: this project's code against a plain implementation.
 
 Ours runs under both contracts; ``calibrated`` adds step-down tests, a studentized band and as many
-guessers as there are sign rows. The plain one and ``published`` do the same work on the same random scores: 50,000 bootstrap replicates, 100,000 sign rows, all
-351 pairs with intervals. The plain implementation is NumPy as one would first write it: library
-draws in batches, float64 throughout, one pair at a time (`python -m benchmarks.statistics`).
+guessers as there are sign rows. The plain one does what ``published`` does, on the same random
+scores: 50,000 bootstrap replicates, 100,000 sign rows, all 351 pairs with intervals. It is NumPy as
+one would first write it: library draws in batches, float64 throughout, one pair at a time
+(`python -m benchmarks.statistics`).
 `--scale` goes to 100,000 tasks with the same models and a tenth of the draws.
 """
 

@@ -56,10 +56,10 @@ class FamilySums:
     def __init__(self, matrix: ScoreMatrix) -> None:
         sizes = matrix.cluster_family_sizes()
         sums = matrix.cluster_family_sums()
-        self._dtype = matmul_dtype(matrix.clusters * int(sizes.max()) * MAX_SCORE_BPS)
+        dtype = matmul_dtype(matrix.clusters * int(sizes.max()) * MAX_SCORE_BPS)
         self.clusters: tuple[IntArray, ...] = tuple(np.flatnonzero(column) for column in sizes.T)
-        self._tables = [
-            np.column_stack([sums[rows, f], sizes[rows, f]]).astype(self._dtype)
+        self._tables: list[Real] = [
+            np.column_stack([sums[rows, f], sizes[rows, f]]).astype(dtype)
             for f, rows in enumerate(self.clusters)
         ]
 
@@ -67,7 +67,7 @@ class FamilySums:
         """All families in replicates with these counts of clusters, shape (B, C)."""
         drawn = []
         for rows, table in zip(self.clusters, self._tables, strict=True):
-            own: Real = counts.take(rows, axis=1).astype(self._dtype, copy=False)
+            own = counts.take(rows, axis=1).astype(table.dtype, copy=False)
             found = product(own, table)
             drawn.append(FamilyDraw(own, found[:, :-1], found[:, -1:]))
         return tuple(drawn)
