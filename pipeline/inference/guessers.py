@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pipeline.errors import StatisticsError
-from pipeline.inference.exact import UPPER, quantile, round_fraction
+from pipeline.inference.exact import UPPER, matmul_dtype, quantile, round_fraction
 from pipeline.inference.matrix import MAX_SCORE_BPS
 from pipeline.inference.multiplicity import holm, resolved
 from pipeline.inference.streams import GUESS_PAGE, IndexReader
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pipeline.inference.exact import FamilyWeights
+    from pipeline.inference.exact import FamilyWeights, Real
     from pipeline.inference.matrix import IntArray, ScoreMatrix
     from pipeline.progress import Progress
 
@@ -33,7 +33,6 @@ __all__ = ["Guessers", "against_guessers", "guesser_scores", "sound_maps"]
 
 _AXES = 2
 _HALF = Fraction(1, 2)
-_EXACT_INT32 = 2**31
 # Choices looked up at once, for a second-level cache; no part of the contract.
 _STEP_CHOICES = 2**16
 
@@ -112,9 +111,8 @@ def guesser_scores(
         Guessers R.
     """
     maps_bps = sound_maps(maps_bps, matrix.tasks)
-    narrow = weights.denominator * MAX_SCORE_BPS < _EXACT_INT32
-    table = maps_bps * weights.per_family[matrix.family][:, None]
-    table = np.ascontiguousarray(table, dtype=np.int32 if narrow else np.int64)
+    dtype = matmul_dtype(weights.denominator * MAX_SCORE_BPS)
+    table: Real = (maps_bps * weights.per_family[matrix.family][:, None]).astype(dtype)
     scores = np.empty(draws, dtype=np.int64)
     jobs = (
         partial(_fill, table, seed, page, scores[start : start + GUESS_PAGE])
@@ -128,18 +126,18 @@ def guesser_scores(
     return scores
 
 
-def _fill(table: NDArray[np.integer], seed: int, page: int, scores: IntArray) -> int:
+def _fill(table: Real, seed: int, page: int, scores: IntArray) -> int:
     """Write the scores of one page of guessers; returns their number."""
     tasks, choices = table.shape
     reader = IndexReader(seed, page, "guesses", choices)
     first_choice = np.arange(tasks, dtype=np.int64) * choices
-    flat = table.ravel()
+    flat, each = table.ravel(), np.ones(tasks, dtype=table.dtype)
     step = max(1, _STEP_CHOICES // tasks)
     for start in range(0, scores.size, step):
         part = scores[start : start + step]
         places = reader.take(part.size * tasks).reshape(part.size, tasks)
         places += first_choice
-        flat.take(places).sum(axis=1, dtype=np.int64, out=part)
+        part[:] = flat.take(places) @ each
     return scores.size
 
 
