@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pipeline.inference.exact import matmul_dtype, product
+from pipeline.inference.exact import count_true, matmul_dtype, product
 from pipeline.inference.fans import fan_slices
 from pipeline.inference.matrix import MAX_SCORE_BPS
 from pipeline.inference.stepdown import page_runs
@@ -24,7 +24,7 @@ from pipeline.inference.workers import run_jobs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import DTypeLike
 
     from pipeline.inference.exact import FamilyWeights, Real
     from pipeline.inference.fans import Fan
@@ -166,9 +166,7 @@ class _Tile:
 
     def __init__(self, dtype: DTypeLike, draws: int) -> None:
         self._gaps = np.empty((_TILE, draws), dtype=dtype)
-        # Bytes 0 or 1, padded so that eight make a word; a sum of words counts in eight lanes.
-        self._reached = np.zeros((_TILE, -(-draws // 8) * 8), dtype=np.bool_)
-        self._draws = draws
+        self._reached = np.empty((_TILE, draws), dtype=np.bool_)
 
     def counts(self, flipped: Real, totals: Real, fan: Fan) -> IntArray:
         """Extreme counts of one fan, shape (spokes,)."""
@@ -180,17 +178,6 @@ class _Tile:
             gap, reached = self._gaps[: stop - first], self._reached[: stop - first]
             np.subtract(flipped[first:stop], flipped[fan.hub], out=gap)
             np.abs(gap, out=gap)
-            np.greater_equal(gap, observed[part, None], out=reached[:, : self._draws])
-            counts[part] = _count_true(reached)
+            np.greater_equal(gap, observed[part, None], out=reached)
+            counts[part] = count_true(reached)
         return counts
-
-
-def _count_true(values: NDArray[np.bool_]) -> IntArray:
-    """Number of true values in each row; the rows' length is a multiple of 8."""
-    words = values.view(np.uint64)
-    counts = np.zeros(len(values), dtype=np.int64)
-    # A lane of a byte holds up to 255.
-    for first in range(0, words.shape[1], 255):
-        lanes = np.add.reduce(words[:, first : first + 255], axis=1)
-        counts += lanes[:, None].view(np.uint8).sum(axis=1, dtype=np.int64)
-    return counts

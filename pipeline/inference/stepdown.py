@@ -157,14 +157,23 @@ def page_runs(flipped: Real, order: PairOrder, extreme: IntArray) -> IntArray:
     return begun
 
 
+class _Rise(NamedTuple):
+    """What may be a new largest T: its draws and places, and the distances there, shape (n,)."""
+
+    draws: IntArray
+    places: IntArray
+    gaps: Real
+
+
 def _walk(block: Real, order: PairOrder, places: IntArray, begun: IntArray) -> None:
     """Walk up through `places` with a block of draws, noting the runs of places that count."""
-    largest = np.full(block.shape[1], -1.0)
-    bar = largest.astype(block.dtype)
+    bar = np.full(block.shape[1], -1, dtype=block.dtype)
     inverse = (1 / order.roots).astype(block.dtype)[:, None]
-    height = max(1, _TILE // block.shape[1])
-    gaps, others = np.empty((2, height, block.shape[1]), dtype=block.dtype)
-    for first in range(0, len(places), height):
+    most = max(1, _TILE // block.shape[1])
+    gaps, others = np.empty((2, most, block.shape[1]), dtype=block.dtype)
+    rises = []
+    first, height = 0, 1
+    while first < len(places):
         tile = places[first : first + height]
         gap, other = gaps[: len(tile)], others[: len(tile)]
         block.take(order.left[tile], axis=0, out=gap, mode="clip")
@@ -172,31 +181,35 @@ def _walk(block: Real, order: PairOrder, places: IntArray, begun: IntArray) -> N
         np.subtract(gap, other, out=gap)
         np.abs(gap, out=gap)
         np.multiply(gap, inverse[tile], out=other)
-        rising = np.flatnonzero(other.max(axis=0) > bar)
+        peak = other.max(axis=0)
+        rising = np.flatnonzero(peak > bar)
         if rising.size:
-            exact = gap[:, rising].astype(np.float64) / order.roots[tile][:, None]
-            largest[rising] = _note(exact, largest[rising], tile, order.observed, begun)
-            bar = (largest * _ROOM).astype(block.dtype)
+            row, column = np.nonzero(other[:, rising] > bar[rising])
+            draws = rising[column]
+            rises.append(_Rise(draws, tile[row], gap[row, draws]))
+            np.maximum(bar, peak * block.dtype.type(_ROOM), out=bar)
+        first += height
+        # As many places as were seen: about one of them rises in a draw.
+        height = min(2 * height, most)
+    _note(_Rise(*(np.concatenate(parts) for parts in zip(*rises, strict=True))), order, begun)
 
 
-def _note(
-    exact: NDArray[np.float64],
-    before: NDArray[np.float64],
-    tile: IntArray,
-    observed: NDArray[np.float64],
-    begun: IntArray,
-) -> NDArray[np.float64]:
-    """Note the runs that begin in a tile; returns the largest T after it, shape (draws,)."""
-    running = np.maximum.accumulate(np.concatenate([before[None, :], exact]), axis=0)
-    row, column = np.nonzero(running[1:] > running[:-1])
-    # The first place whose observed T is reached; what lies above an earlier one is already noted.
-    start = np.searchsorted(-observed, -running[row + 1, column], side="left")
-    earlier = np.searchsorted(-observed, -running[row, column], side="left")
-    stop = np.minimum(tile[row] + 1, earlier)
-    counts = start < stop
-    np.add.at(begun, start[counts], 1)
-    np.subtract.at(begun, stop[counts], 1)
-    return np.asarray(running[-1], dtype=np.float64)
+def _note(rises: _Rise, order: PairOrder, begun: IntArray) -> None:
+    """Note the runs of places that begin where the largest T of a draw rises."""
+    exact = rises.gaps.astype(np.float64) / order.roots[rises.places]
+    # The first place whose observed T is reached: the larger T, the smaller.
+    start = np.searchsorted(-order.observed, -exact, side="left")
+    by_draw = np.argsort(rises.draws, kind="stable")
+    draws, places, start = rises.draws[by_draw], rises.places[by_draw], start[by_draw]
+    # One running maximum for all draws: what an earlier draw reached lies below a draw's floor.
+    last = len(order.pairs)
+    floor = draws * (last + 1)
+    reached = np.maximum.accumulate(floor + last - start)
+    before = np.maximum(np.concatenate([[0], reached[:-1]]), floor)
+    begin, end = last - (reached - floor), np.minimum(places + 1, last - (before - floor))
+    counts = begin < end
+    np.add.at(begun, begin[counts], 1)
+    np.subtract.at(begun, end[counts], 1)
 
 
 def step_down(flips: FlipCounts, order: PairOrder) -> IntArray:
