@@ -32,7 +32,6 @@ __all__ = [
     "OrderStatistics",
     "Real",
     "common_weights",
-    "count_true",
     "interpolate",
     "matmul_dtype",
     "order_statistics",
@@ -149,18 +148,6 @@ def product(left: Real, right: Real) -> Real:
             stacked[..., part] += stack[..., more] @ right[more, part]
             found[whole:, part] += left[whole:, more] @ right[more, part]
     return found
-
-
-def count_true(values: NDArray[np.bool_]) -> IntArray:
-    """Number of true values in each row of a C-contiguous array, shape (n, k)."""
-    whole = values.shape[1] - values.shape[1] % 8
-    counts: IntArray = np.count_nonzero(values[:, whole:], axis=1).astype(np.int64)
-    words = values[:, :whole].view(np.uint64)
-    # Eight bytes of 0 or 1 are added at once; each holds up to 255.
-    for first in range(0, words.shape[1], 255):
-        lanes = np.add.reduce(words[:, first : first + 255], axis=1)
-        counts += lanes[:, None].view(np.uint8).sum(axis=1, dtype=np.int64)
-    return counts
 
 
 def to_units(values: NDArray[np.float64], unit: int) -> IntArray:

@@ -9,22 +9,21 @@ the observed difference is a tie, and counts as extreme.
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pipeline.inference.exact import count_true, matmul_dtype, product
+from pipeline.inference.exact import matmul_dtype, product
 from pipeline.inference.fans import fan_slices
 from pipeline.inference.matrix import MAX_SCORE_BPS
-from pipeline.inference.stepdown import page_runs
+from pipeline.inference.stepdown import job_runs
 from pipeline.inference.streams import MAX_ENUMERATED_CLUSTERS, enumerate_signs
 from pipeline.inference.workers import run_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import DTypeLike
+    from collections.abc import Iterator, Sequence
 
     from pipeline.inference.exact import FamilyWeights, Real
     from pipeline.inference.fans import Fan
@@ -35,8 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FlipCounts", "cluster_sums", "flip_counts"]
 
-# Rows compared with a hub at once: what fits a processor's second-level cache with SIGN_PAGE draws.
-_TILE = 32
+# Rows compared with a hub at once: what a processor's second-level cache holds with the draws of
+# a job. Longer rows make better use of a processor than more of them.
+_TILE = 8
+_JOB_PAGES = 4
 
 
 class FlipCounts(NamedTuple):
@@ -52,7 +53,7 @@ class FlipCounts(NamedTuple):
         All 2^C sign rows were seen once, so p = k / R; otherwise p = (1 + k) / (1 + R)
         (Phipson and Smyth, Statistical Applications in Genetics 9(1), 2010).
     runs
-        Sum of `page_runs`, shape (K + 1,); without an order of pairs K = 0.
+        Sum of `job_runs`, shape (K + 1,); without an order of pairs K = 0.
     """
 
     extreme: IntArray
@@ -119,7 +120,7 @@ def flip_counts(
     extreme = np.zeros(sum(fan.stop - fan.start for fan in fans), dtype=np.int64)
     runs = np.zeros(1 if order is None else len(order.pairs) + 1, dtype=np.int64)
     done = 0
-    jobs = (partial(_page_counts, page, sums, fans, block, order) for page in pages)
+    jobs = (partial(_counts, part, sums, fans, block, order) for part in _jobs(pages))
     for counts in run_jobs(jobs, threads):
         extreme += counts.extreme
         done += counts.draws
@@ -141,43 +142,46 @@ def _weighted_sums(matrix: ScoreMatrix, weights: FamilyWeights) -> _Sums:
     return _Sums(clusters.astype(dtype), clusters.sum(axis=0).astype(dtype))
 
 
-def _page_counts(
-    page: Page, sums: _Sums, fans: Sequence[Fan], block: int, order: PairOrder | None
+def _jobs(pages: Iterator[Page]) -> Iterator[tuple[Page, ...]]:
+    """Some pages in a row, until there are none."""
+    return iter(lambda: tuple(itertools.islice(pages, _JOB_PAGES)), ())
+
+
+def _counts(
+    pages: Sequence[Page], sums: _Sums, fans: Sequence[Fan], block: int, order: PairOrder | None
 ) -> FlipCounts:
-    bits = page.draw()
-    flipped = np.empty((len(sums.totals), page.rows), dtype=sums.totals.dtype)
-    for first in range(0, page.rows, block):
-        part = bits[first : first + block].astype(sums.totals.dtype)
-        # A sign is 2 * bit - 1; doubling the sum instead spares a pass over all signs.
-        flipped[:, first : first + len(part)] = 2 * product(part, sums.clusters).T
+    draws = sum(page.rows for page in pages)
+    flipped = np.empty((len(sums.totals), draws), dtype=sums.totals.dtype)
+    for page in pages:
+        bits = page.draw()
+        for first in range(0, page.rows, block):
+            part = bits[first : first + block].astype(sums.totals.dtype)
+            place = page.start - pages[0].start + first
+            # A sign is 2 * bit - 1; doubling the sum instead spares a pass over all signs.
+            flipped[:, place : place + len(part)] = 2 * product(part, sums.clusters).T
     flipped -= sums.totals[:, None]
-    extreme = np.empty(sum(fan.stop - fan.start for fan in fans), dtype=np.int64)
-    tile = _Tile(flipped.dtype, page.rows)
-    for fan, place in zip(fans, fan_slices(fans), strict=True):
-        extreme[place] = tile.counts(flipped, sums.totals, fan)
+    extreme = _extreme(flipped, sums.totals, fans)
     runs = np.zeros(1, dtype=np.int64)
     if order is not None:
-        runs = page_runs(flipped, order, extreme[extreme.size - order.among :])
-    return FlipCounts(extreme, page.rows, exact=False, runs=runs)
+        runs = job_runs(flipped, order, extreme[extreme.size - order.among :])
+    return FlipCounts(extreme, draws, exact=False, runs=runs)
 
 
-class _Tile:
-    """Room for some rows' distances from a hub, used again and again; one per page."""
-
-    def __init__(self, dtype: DTypeLike, draws: int) -> None:
-        self._gaps = np.empty((_TILE, draws), dtype=dtype)
-        self._reached = np.empty((_TILE, draws), dtype=np.bool_)
-
-    def counts(self, flipped: Real, totals: Real, fan: Fan) -> IntArray:
-        """Extreme counts of one fan, shape (spokes,)."""
-        counts = np.empty(fan.stop - fan.start, dtype=np.int64)
-        observed = np.abs(totals[fan.start : fan.stop] - totals[fan.hub])
-        for first in range(fan.start, fan.stop, _TILE):
-            stop = min(first + _TILE, fan.stop)
-            part = slice(first - fan.start, stop - fan.start)
-            gap, reached = self._gaps[: stop - first], self._reached[: stop - first]
-            np.subtract(flipped[first:stop], flipped[fan.hub], out=gap)
+def _extreme(flipped: Real, totals: Real, fans: Sequence[Fan]) -> IntArray:
+    """Extreme counts of all fans in some draws; a tile of spokes meets all hubs while it is hot."""
+    counts = np.empty(sum(fan.stop - fan.start for fan in fans), dtype=np.int64)
+    gaps = np.empty((_TILE, flipped.shape[1]), dtype=flipped.dtype)
+    reached = np.empty(gaps.shape, dtype=np.bool_)
+    places = fan_slices(fans)
+    for first in range(0, len(flipped), _TILE):
+        for fan, place in zip(fans, places, strict=True):
+            start, stop = max(first, fan.start), min(first + _TILE, fan.stop)
+            if start >= stop:
+                continue
+            gap, true = gaps[: stop - start], reached[: stop - start]
+            np.subtract(flipped[start:stop], flipped[fan.hub], out=gap)
             np.abs(gap, out=gap)
-            np.greater_equal(gap, observed[part, None], out=reached)
-            counts[part] = count_true(reached)
-        return counts
+            np.greater_equal(gap, np.abs(totals[start:stop] - totals[fan.hub])[:, None], out=true)
+            at = place.start + start - fan.start
+            counts[at : at + stop - start] = [np.count_nonzero(row) for row in true]
+    return counts

@@ -10,7 +10,7 @@ Pairs stand by their observed T, falling. A row of signs counts for place k if t
 places from k on reaches the observed T of k. Walking up from the last place, the largest T of a
 row changes a few times only, and each change decides a run of places. So rows are compared in the
 precision of the sums, with room for its rounding; what may be a change is decided by one division
-in float64, and no pair of a page is looked at in which no row reaches its own observed sum.
+in float64, and no pair is looked at of which no row of a job reaches its own observed sum.
 """
 
 from __future__ import annotations
@@ -29,15 +29,14 @@ if TYPE_CHECKING:
     from pipeline.inference.flips import FlipCounts
     from pipeline.inference.matrix import IntArray
 
-__all__ = ["PairOrder", "order_pairs", "page_runs", "step_down"]
+__all__ = ["PairOrder", "job_runs", "order_pairs", "step_down"]
 
 # Below it, different sums over one root are different in float64.
 _MAX_SUM = 2**50
 _LIMB_BITS = 17
 # Far above the rounding of a float32 product, far below what would let many rows through.
 _ROOM = 1 - 2.0**-20
-# Elements of a page's sums, and of a tile of pairs, that a second-level cache holds.
-_BLOCK = 2**18
+# Elements of a tile of pairs, which a second-level cache holds.
 _TILE = 2**15
 
 
@@ -131,7 +130,7 @@ def _whole_products(rows: IntArray) -> NDArray[np.object_]:
     return total
 
 
-def page_runs(flipped: Real, order: PairOrder, extreme: IntArray) -> IntArray:
+def job_runs(flipped: Real, order: PairOrder, extreme: IntArray) -> IntArray:
     """How many rows of signs begin, less those that ended, to count at each place.
 
     Parameters
@@ -150,10 +149,8 @@ def page_runs(flipped: Real, order: PairOrder, extreme: IntArray) -> IntArray:
     """
     places = np.flatnonzero(extreme[order.pairs])[::-1]
     begun = np.zeros(len(order.pairs) + 1, dtype=np.int64)
-    columns = min(flipped.shape[1], max(64, _BLOCK // len(flipped)))
-    for first in range(0, flipped.shape[1] if places.size else 0, columns):
-        block = np.ascontiguousarray(flipped[:, first : first + columns])
-        _walk(block, order, places, begun)
+    if places.size:
+        _walk(flipped, order, places, begun)
     return begun
 
 
@@ -165,19 +162,19 @@ class _Rise(NamedTuple):
     gaps: Real
 
 
-def _walk(block: Real, order: PairOrder, places: IntArray, begun: IntArray) -> None:
-    """Walk up through `places` with a block of draws, noting the runs of places that count."""
-    bar = np.full(block.shape[1], -1, dtype=block.dtype)
-    inverse = (1 / order.roots).astype(block.dtype)[:, None]
-    most = max(1, _TILE // block.shape[1])
-    gaps, others = np.empty((2, most, block.shape[1]), dtype=block.dtype)
+def _walk(flipped: Real, order: PairOrder, places: IntArray, begun: IntArray) -> None:
+    """Walk up through `places`, noting the runs of places that count."""
+    bar = np.full(flipped.shape[1], -1, dtype=flipped.dtype)
+    inverse = (1 / order.roots).astype(flipped.dtype)[:, None]
+    most = max(1, _TILE // flipped.shape[1])
+    gaps, others = np.empty((2, most, flipped.shape[1]), dtype=flipped.dtype)
     rises = []
     first, height = 0, 1
     while first < len(places):
         tile = places[first : first + height]
         gap, other = gaps[: len(tile)], others[: len(tile)]
-        block.take(order.left[tile], axis=0, out=gap, mode="clip")
-        block.take(order.right[tile], axis=0, out=other, mode="clip")
+        flipped.take(order.left[tile], axis=0, out=gap, mode="clip")
+        flipped.take(order.right[tile], axis=0, out=other, mode="clip")
         np.subtract(gap, other, out=gap)
         np.abs(gap, out=gap)
         np.multiply(gap, inverse[tile], out=other)
@@ -187,7 +184,7 @@ def _walk(block: Real, order: PairOrder, places: IntArray, begun: IntArray) -> N
             row, column = np.nonzero(other[:, rising] > bar[rising])
             draws = rising[column]
             rises.append(_Rise(draws, tile[row], gap[row, draws]))
-            np.maximum(bar, peak * block.dtype.type(_ROOM), out=bar)
+            np.maximum(bar, peak * flipped.dtype.type(_ROOM), out=bar)
         first += height
         # As many places as were seen: about one of them rises in a draw.
         height = min(2 * height, most)

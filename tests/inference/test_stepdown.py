@@ -78,12 +78,14 @@ def test_block_and_threads_change_nothing(case, block, threads):
     assert found.tolist() == other.tolist()
 
 
-@pytest.mark.parametrize(("size", "tile"), [(1, 1), (2**10, 2**7), (2**30, 2**30)])
-def test_tiles_change_nothing(monkeypatch, size, tile):
-    expected, _ = adjusted(CASES["some apart"], 4100)
-    monkeypatch.setattr(stepdown, "_BLOCK", size)
+@pytest.mark.parametrize(("tile", "pages"), [(1, 1), (2**7, 3), (2**30, 50)])
+def test_tiles_and_jobs_change_nothing(monkeypatch, tile, pages):
+    expected, raw = adjusted(CASES["some apart"], 9100)
     monkeypatch.setattr(stepdown, "_TILE", tile)
-    assert adjusted(CASES["some apart"], 4100)[0].tolist() == expected.tolist()
+    monkeypatch.setattr(flips, "_JOB_PAGES", pages)
+    found, other = adjusted(CASES["some apart"], 9100)
+    assert found.tolist() == expected.tolist()
+    assert other.extreme.tolist() == raw.extreme.tolist()
 
 
 def test_adjusted_p_lies_between_raw_and_certain():
