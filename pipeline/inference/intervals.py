@@ -57,12 +57,16 @@ class _Rows(NamedTuple):
     ----------
     exact, steps
         Shape (rows, B); the latter in 16 bits, rounded down.
+    centres, width
+        Centre of each row, and width of a step, in 10^-9 basis points.
     means, covariances
         Of the steps in the first replicates, shapes (rows,) and (rows, rows).
     """
 
     exact: IntArray
     steps: NDArray[np.int16]
+    centres: list[int]
+    width: int
     means: NDArray[np.float64]
     covariances: NDArray[np.float64]
 
@@ -135,7 +139,7 @@ def _in_steps(resampled: IntArray) -> _Rows:
     means = sample.mean(axis=1, dtype=np.float64)
     sample -= means[:, None].astype(np.float32)
     covariances = product(sample, np.ascontiguousarray(sample.T)) / sample.shape[1]
-    return _Rows(resampled, steps, means, covariances.astype(np.float64))
+    return _Rows(resampled, steps, centres.tolist(), width, means, covariances.astype(np.float64))
 
 
 def _guess(rows: _Rows, fan: Fan) -> _Guess:
@@ -168,18 +172,20 @@ def _whole_ends(resampled: IntArray, fan: Fan, levels: _Levels) -> IntArray:
 def _fan_ends(rows: _Rows, fan: Fan, levels: _Levels) -> IntArray:
     """Both ends of each contrast of one fan, shape (2, spokes)."""
     found = np.empty((4, fan.stop - fan.start), dtype=np.int64)
-    gap = np.empty(rows.steps.shape[1], dtype=np.int16)
     guess = _guess(rows, fan)
+    draws = rows.steps.shape[1]
+    gap, ahead = np.empty((2, draws), dtype=np.int16)
+    room = _Room(gap, ahead, np.empty(draws, dtype=np.bool_))
     # What the last guess missed by, in replicates: contrasts of one hub are skewed alike.
     missed = [0.0, 0.0]
     for column, spoke in enumerate(range(fan.start, fan.stop)):
         left, right = (fan.hub, spoke) if fan.hub_is_left else (spoke, fan.hub)
-        np.subtract(rows.steps[left], rows.steps[right], out=gap)
-        contrast = _Contrast(rows, left, right, gap, float(guess.density[column]))
+        contrast = _Contrast.of(rows, left, right, float(guess.density[column]), room)
         for side, (places, ends) in enumerate(zip(levels, guess[:2], strict=True)):
-            values = contrast.at(places, ends[column] + missed[side] / contrast.density)
-            found[2 * side : 2 * side + 2, column] = values.found
-            missed[side] = (values.step - ends[column]) * contrast.density
+            end = float(ends[column])
+            values = contrast.at(places, end + missed[side] / contrast.density)
+            found[2 * side : 2 * side + 2, column] = values.low, values.high
+            missed[side] = (contrast.in_steps(values.low) - end) * contrast.density
     return _interpolated(found, levels)
 
 
@@ -193,48 +199,79 @@ def _interpolated(found: IntArray, levels: _Levels) -> IntArray:
     )
 
 
-class _Values(NamedTuple):
-    """Two order statistics, and the step near which the lower one stands."""
+class _Room(NamedTuple):
+    """Room for what is looked at replicate by replicate, shape (B,) each; used again and again."""
 
-    found: IntArray
-    step: float
+    gap: NDArray[np.int16]
+    ahead: NDArray[np.int16]
+    true: NDArray[np.bool_]
+
+
+class _Values(NamedTuple):
+    """Two order statistics."""
+
+    low: int
+    high: int
 
 
 class _Contrast(NamedTuple):
-    """Left minus right: differences of steps, shape (B,), and replicates a step in the tails."""
+    """Left minus right.
 
-    rows: _Rows
-    left: int
-    right: int
-    gap: NDArray[np.int16]
+    Attributes
+    ----------
+    left, right
+        Exact scores, shape (B,).
+    offset, width
+        Difference of the centres, and the width of a step.
+    density
+        Replicates a step in the tails.
+    room
+        Holds the differences of steps.
+    """
+
+    left: IntArray
+    right: IntArray
+    offset: int
+    width: int
     density: float
+    room: _Room
+
+    @classmethod
+    def of(cls, rows: _Rows, left: int, right: int, density: float, room: _Room) -> _Contrast:
+        """The contrast of two rows."""
+        np.subtract(rows.steps[left], rows.steps[right], out=room.gap)
+        offset = rows.centres[left] - rows.centres[right]
+        return cls(rows.exact[left], rows.exact[right], offset, rows.width, density, room)
 
     def at(self, places: OrderStatistics, guess: float) -> _Values:
-        """The two order statistics that are named.
+        """The two order statistics that are named, from replicates near a guess.
 
-        Differences of steps that are two apart or more are in the order of the values. So a value
-        stands among those within a step of the one that has its place in steps.
+        A difference of d steps has a value within a width of d widths. So values from `start` to
+        `stop` widths on are in the order of all values once those aside are counted.
         """
-        room = min(max(2, math.ceil(_ROOM / self.density)), _MAX_STEPS)
+        gap, ahead, true = self.room
+        span = 2 * min(max(2, math.ceil(_ROOM / self.density)), _MAX_STEPS)
         for _ in range(_GUESSES):
-            start = min(max(round(guess) - room, -2 * _MAX_STEPS), 2 * _MAX_STEPS)
-            below = int(np.count_nonzero(self.gap < np.int16(start)))
+            start = min(max(round(guess) - span // 2, -2 * _MAX_STEPS), 2 * _MAX_STEPS)
+            below = int(np.count_nonzero(np.less(gap, np.int16(start), out=true)))
             # As unsigned numbers, steps before the start are the largest.
-            ahead = (self.gap - np.int16(start)).view(np.uint16)
-            near = np.flatnonzero(ahead <= np.uint16(2 * room))
+            np.subtract(gap, np.int16(start), out=ahead)
+            near = np.less_equal(ahead.view(np.uint16), np.uint16(span), out=true).nonzero()[0]
             low, high = places.low - below, places.high - below
             if low >= 0 and high < near.size:
-                steps = np.sort(self.gap.take(near))
-                if steps[low] > start and steps[high] < start + 2 * room:
-                    values = self._exact(near)
-                    values.sort()
-                    return _Values(values.take((low, high)), float(steps[low]))
+                values = self.left.take(near) - self.right.take(near)
+                values.sort()
+                found = _Values(int(values[low]), int(values[high]))
+                if (
+                    found.low >= self.offset + self.width * start
+                    and found.high <= self.offset + self.width * (start + span)
+                ):
+                    return found
             guess = start + low / self.density
-        exact = self.rows.exact[self.left] - self.rows.exact[self.right]
-        exact.partition([places.low, places.high])
-        return _Values(exact.take((places.low, places.high)), guess)
+        values = self.left - self.right
+        values.partition([places.low, places.high])
+        return _Values(int(values[places.low]), int(values[places.high]))
 
-    def _exact(self, replicates: IntArray) -> IntArray:
-        exact = self.rows.exact
-        found: IntArray = exact[self.left].take(replicates) - exact[self.right].take(replicates)
-        return found
+    def in_steps(self, value: int) -> float:
+        """Where a value stands, in steps."""
+        return (value - self.offset) / self.width
