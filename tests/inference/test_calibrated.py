@@ -2,6 +2,9 @@
 
 import dataclasses
 import itertools
+import os
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +14,7 @@ from pipeline.errors import StatisticsError
 from pipeline.inference import Settings, analyse
 from pipeline.inference.attainable import chance_limit, pair_limit, smallest_pair_p
 from tests.inference.conftest import make_matrix
+from tests.shared import ROOT
 
 SMALL = Settings(seed=11, bootstrap_draws=300, sign_draws=400, inference="calibrated")
 
@@ -239,3 +243,22 @@ def test_limits_in_words(limit, starts, needed):
 
 def test_without_a_limit_there_are_no_words():
     assert (pair_limit(6, 1), pair_limit(17, 20), chance_limit(2, 40)) == (None, None, None)
+
+
+SCRIPT = """
+from tests.inference.test_calibrated import calibrated, everything, routes
+print(everything(calibrated(routes(9, 45, step=250), sign_draws=2100, threads=3)))
+"""
+
+
+def test_hash_seeds_change_nothing():
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            cwd=ROOT, capture_output=True, text=True, check=True,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("0", "1", "977")
+    ]  # fmt: skip
+    assert len(said[0]) > 1000
+    assert set(said) == {said[0]}
