@@ -25,6 +25,8 @@ from pipeline.inference.workers import run_jobs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from pipeline.inference.exact import FamilyWeights, Real
     from pipeline.inference.fans import Fan
     from pipeline.inference.matrix import IntArray, ScoreMatrix
@@ -73,7 +75,7 @@ class FlipCounts(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    """Weighted sums of rows: per cluster, shape (C, rows), and in all, shape (rows,)."""
+    """Weighted sums of rows, less what all have in common: per cluster, (C, rows), and in all."""
 
     clusters: Real
     totals: Real
@@ -139,6 +141,8 @@ def cluster_sums(matrix: ScoreMatrix, weights: FamilyWeights) -> IntArray:
 def _weighted_sums(matrix: ScoreMatrix, weights: FamilyWeights) -> _Sums:
     dtype = matmul_dtype(weights.denominator * MAX_SCORE_BPS)
     clusters = cluster_sums(matrix, weights)
+    # What all rows have in common moves no difference, but would hide which are out of reach.
+    clusters -= clusters.sum(axis=1, keepdims=True) // clusters.shape[1]
     return _Sums(clusters.astype(dtype), clusters.sum(axis=0).astype(dtype))
 
 
@@ -169,19 +173,32 @@ def _counts(
 
 def _extreme(flipped: Real, totals: Real, fans: Sequence[Fan]) -> IntArray:
     """Extreme counts of all fans in some draws; a tile of spokes meets all hubs while it is hot."""
-    counts = np.empty(sum(fan.stop - fan.start for fan in fans), dtype=np.int64)
+    counts = np.zeros(sum(fan.stop - fan.start for fan in fans), dtype=np.int64)
     gaps = np.empty((_TILE, flipped.shape[1]), dtype=flipped.dtype)
     reached = np.empty(gaps.shape, dtype=np.bool_)
+    possible = _possible(flipped, totals, fans)
     places = fan_slices(fans)
     for first in range(0, len(flipped), _TILE):
-        for fan, place in zip(fans, places, strict=True):
+        for fan, place, within in zip(fans, places, possible, strict=True):
             start, stop = max(first, fan.start), min(first + _TILE, fan.stop)
-            if start >= stop:
+            near = start + np.flatnonzero(within[start - fan.start : max(stop - fan.start, 0)])
+            if start >= stop or not near.size:
                 continue
-            gap, true = gaps[: stop - start], reached[: stop - start]
-            np.subtract(flipped[start:stop], flipped[fan.hub], out=gap)
+            gap, true = gaps[: near.size], reached[: near.size]
+            spokes = flipped[start:stop] if near.size == stop - start else flipped[near]
+            np.subtract(spokes, flipped[fan.hub], out=gap)
             np.abs(gap, out=gap)
-            np.greater_equal(gap, np.abs(totals[start:stop] - totals[fan.hub])[:, None], out=true)
-            at = place.start + start - fan.start
-            counts[at : at + stop - start] = [np.count_nonzero(row) for row in true]
+            np.greater_equal(gap, np.abs(totals[near] - totals[fan.hub])[:, None], out=true)
+            counts[place.start + near - fan.start] = [np.count_nonzero(row) for row in true]
     return counts
+
+
+def _possible(flipped: Real, totals: Real, fans: Sequence[Fan]) -> list[NDArray[np.bool_]]:
+    """For each fan, whether the ranges of a spoke's and the hub's sums let any draw be extreme."""
+    low, high = flipped.min(axis=1), flipped.max(axis=1)
+    found = []
+    for fan in fans:
+        spokes = slice(fan.start, fan.stop)
+        reach = np.maximum(high[spokes] - low[fan.hub], high[fan.hub] - low[spokes])
+        found.append(reach >= np.abs(totals[spokes] - totals[fan.hub]))
+    return found
