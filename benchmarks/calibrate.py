@@ -38,7 +38,8 @@ from pipeline.inference.fans import chance_fans, fan_rows, pair_fans
 from pipeline.inference.flips import cluster_sums, flip_counts
 from pipeline.inference.guessers import against_guessers, guesser_scores
 from pipeline.inference.multiplicity import holm, resolved
-from pipeline.inference.ranksets import rank_sets, resolved_better, shared_ranks
+from pipeline.inference.panels import shared_ranks
+from pipeline.inference.ranksets import rank_sets, resolved_better
 from pipeline.inference.stepdown import order_pairs, step_down
 from pipeline.inference.streams import Blake3Stream
 

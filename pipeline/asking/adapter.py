@@ -96,6 +96,8 @@ class Exchange(NamedTuple):
         JSON object (text) of the headers that are kept.
     detail
         What went wrong, in one line; empty where nothing did.
+    system_fingerprint
+        What the provider says of the configuration that answered.
     """
 
     status: int | None = None
@@ -110,6 +112,7 @@ class Exchange(NamedTuple):
     retry_after_ms: int | None = None
     headers: str = "{}"
     detail: str = ""
+    system_fingerprint: str | None = None
 
 
 class Reply(NamedTuple):

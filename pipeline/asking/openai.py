@@ -139,6 +139,7 @@ class OpenAiAdapter:
             retry_after_ms(wire.headers.get("retry-after"), wire.headers.get("date")),
             json.dumps(dict(wire.headers), sort_keys=True),
             verdict.detail,
+            verdict.system_fingerprint,
         )
         raw = wire.body if whole or wire.fault is Fault.CUT else wire.body[:_EXCERPT]
         return Reply(verdict.outcome, "chat", raw, exchange)

@@ -106,6 +106,7 @@ class Verdict(NamedTuple):
     returned_model: str | None = None
     finish_reason: str | None = None
     usage: Usage = Usage()
+    system_fingerprint: str | None = None
 
 
 def judge(wire: Wire, accepted: Sequence[str]) -> Verdict:
@@ -208,6 +209,7 @@ def _told(body: Any) -> Verdict:
         _text(_get(body, "model")),
         _text(finish),
         _usage(_get(body, "usage")),
+        _text(_get(body, "system_fingerprint")),
     )
 
 

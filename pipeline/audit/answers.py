@@ -79,11 +79,13 @@ def _attempts(workspace: Workspace, cell: Selection) -> str:
     if not place.path(workspace).is_file():
         return _GONE
     request = request_digest(cell.task_digest, cell.route_digest, 0)
-    columns = ("number", "outcome", "cost_micros")
+    columns = ("number", "outcome", "cost_micros", "system_fingerprint")
     rows = values_where(workspace, place, columns, request_digest=request)
     if not rows:
         return _NONE
     ended = ", ".join(str(row[1]) for row in rows)
     costs = [row[2] for row in rows]
     cost = "unknown" if None in costs else f"{sum(costs)} millionths of a US dollar"
-    return f"attempts: {len(rows)} ({ended}), cost {cost}"
+    told = sorted({str(row[3]) for row in rows if row[3] is not None})
+    served = f", answered by {', '.join(told)}" if told else ""
+    return f"attempts: {len(rows)} ({ended}), cost {cost}{served}"

@@ -152,17 +152,25 @@ def find_row(workspace: Workspace, place: Place, **wanted: str) -> int | None:
 def values_where(
     workspace: Workspace, place: Place, columns: tuple[str, ...], **wanted: str
 ) -> list[tuple[Any, ...]]:
-    """Values of some columns in the rows whose fields have these values, in key order."""
+    """Values of some columns in the rows whose fields have these values, in key order.
+
+    A column that came after the contract of a table is none in all of its rows.
+    """
     import pyarrow.compute as pc
 
+    held = place.model.columns_under(read_header(place.path(workspace)).contract)
     found: list[tuple[Any, ...]] = []
-    for batch in _ordered(workspace, place, sorted({*columns, *wanted})):
+    for batch in _ordered(workspace, place, sorted({*columns, *wanted} & {*held})):
         mask = None
         for name, value in wanted.items():
             equal = pc.equal(batch.column(name), value)
             mask = equal if mask is None else pc.and_(mask, equal)
         kept = batch if mask is None else batch.filter(mask)
-        found += zip(*(kept.column(name).to_pylist() for name in columns), strict=True)
+        absent = [None] * len(kept)
+        found += zip(
+            *(kept.column(name).to_pylist() if name in held else absent for name in columns),
+            strict=True,
+        )
     return found
 
 
