@@ -33,18 +33,24 @@ class Maker(NamedTuple):
     make
         Builds the adapter, from the route, what it is asked, and the folder that relative paths
         start from. Raises `ExecuteError` where the route does not fit.
-    derivable
-        Whether answers can be derived again, so that nothing is lost with them.
+    kept_for
+        Why answers cannot be derived again, so that they are lost for good with their tables;
+        empty where they can.
     """
 
     identity: Callable[[Any], dict[str, IdentityValue]]
     make: Callable[[BoundRoute, Questions, Path], Adapter]
-    derivable: bool = False
+    kept_for: str = ""
+
+    @property
+    def derivable(self) -> bool:
+        """Whether answers can be derived again, so that nothing is lost with them."""
+        return not self.kept_for
 
 
 ADAPTERS: Mapping[type[ExecutionRoute], Maker] = {
-    CommandRoute: Maker(command.identity, command.make),
-    OpenAiRoute: Maker(openai.identity, openai.make),
-    ReplayRoute: Maker(replay.identity, replay.make, derivable=True),
+    CommandRoute: Maker(command.identity, command.make, command.KEPT_FOR),
+    OpenAiRoute: Maker(openai.identity, openai.make, openai.KEPT_FOR),
+    ReplayRoute: Maker(replay.identity, replay.make),
 }
 """The adapters of every track."""

@@ -22,6 +22,7 @@ import json
 import os
 import signal
 import time
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, StringConstraints, ValidationError
@@ -30,6 +31,7 @@ from pipeline.asking.adapter import Exchange, Listing, Reply
 from pipeline.asking.vocabulary import finish_outcome
 from pipeline.errors import FlavourbenchError
 from pipeline.files import parse_json
+from schemas.endpoint import Prices
 from schemas.execution import Outcome
 from schemas.record import Count, Record
 
@@ -38,11 +40,12 @@ if TYPE_CHECKING:
 
     from pipeline.asking.adapter import Question, Questions, Request
     from pipeline.asking.routes import BoundRoute
-    from schemas.endpoint import Prices
     from schemas.record import IdentityValue
     from schemas.routes import CommandRoute
 
-__all__ = ["CommandAdapter", "identity", "make"]
+__all__ = ["KEPT_FOR", "CommandAdapter", "identity", "make"]
+
+KEPT_FOR = "its program may answer otherwise another time"
 
 _LINE_LIMIT = 4 * 2**20
 """Most bytes of an answer's line."""
@@ -97,7 +100,7 @@ class CommandAdapter:
 
     costs_money = True  # what it answered cannot be derived again
     cap_micros = None
-    prices = None
+    prices = Prices(prompt_usd_per_mtok=Decimal(0), completion_usd_per_mtok=Decimal(0))
     secrets = ()
 
     def __init__(self, route: CommandRoute, slug: str, root: Path) -> None:

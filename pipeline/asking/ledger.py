@@ -248,4 +248,6 @@ def _lost(row: tuple[object, ...]) -> Attempt:
     fields = dict(zip(Sending._fields, row, strict=True)) | dict.fromkeys(unknown)
     fields |= {"outcome": Outcome.LOST, "stored": False, "headers": "{}", "raw": b""}
     fields["detail"] = "no reply came before the run ended"
+    if fields["reserve_micros"] == 0:  # what can cost nothing has cost nothing
+        fields["cost_micros"] = 0
     return Attempt.model_validate(fields)

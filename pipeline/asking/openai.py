@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from schemas.record import IdentityValue
     from schemas.routes import OpenAiRoute
 
-__all__ = ["BODY_LIMIT", "OpenAiAdapter", "identity", "make", "price_micros"]
+__all__ = ["BODY_LIMIT", "KEPT_FOR", "OpenAiAdapter", "identity", "make", "price_micros"]
+
+KEPT_FOR = "its answers cost money"
 
 BODY_LIMIT = 4 * 2**20
 """Most bytes of a body that are read; a longer one is `body_too_large`."""

@@ -158,9 +158,10 @@ def values_where(
     """
     import pyarrow.compute as pc
 
-    held = place.model.columns_under(read_header(place.path(workspace)).contract)
+    contract = read_header(place.path(workspace)).contract
+    later = {name for name, since in place.model.later.items() if since > contract}
     found: list[tuple[Any, ...]] = []
-    for batch in _ordered(workspace, place, sorted({*columns, *wanted} & {*held})):
+    for batch in _ordered(workspace, place, sorted({*columns, *wanted} - later)):
         mask = None
         for name, value in wanted.items():
             equal = pc.equal(batch.column(name), value)
@@ -168,7 +169,7 @@ def values_where(
         kept = batch if mask is None else batch.filter(mask)
         absent = [None] * len(kept)
         found += zip(
-            *(kept.column(name).to_pylist() if name in held else absent for name in columns),
+            *(absent if name in later else kept.column(name).to_pylist() for name in columns),
             strict=True,
         )
     return found

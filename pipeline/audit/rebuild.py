@@ -1,7 +1,7 @@
 """Every stage derived again in memory; nothing is asked, paid for or written.
 
 A stage is derived from tables that were themselves derived, so that a forged table is named where
-it lies and does not make those behind it look wrong. Answers of routes that cost money are the one
+it lies and does not make those behind it look wrong. Answers of endpoints and programs are the one
 thing that cannot be derived: their sealed tables stand for themselves.
 """
 
@@ -21,7 +21,7 @@ from pipeline.portfolio import PORTFOLIO
 from pipeline.tables import make_table
 from pipeline.workspace import owner_document
 from schemas.execution import Attempt, Response
-from schemas.routes import PolicyRoute, ReplayRoute
+from schemas.routes import ReplayRoute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,7 +121,7 @@ def underivable(workspace: Workspace, slug: str) -> str:
     route = workspace.parameters.routes[slug]
     if isinstance(route, ReplayRoute) and not (workspace.root / route.answers).is_file():
         return f"{route.answers} is not here"
-    return "" if isinstance(route, PolicyRoute | ReplayRoute) else "its answers cost money"
+    return PORTFOLIO.adapters[type(route)].kept_for
 
 
 def derive_answers(workspace: Workspace, place: Place, stored: Table[Any] | None) -> Table[Any]:

@@ -27,7 +27,7 @@ __all__ = ["ADAPTERS", "Wish", "all_routes", "fill", "questions", "routes", "run
 
 ADAPTERS: Mapping[type[ExecutionRoute], Maker] = {
     **COMMON,
-    PolicyRoute: Maker(policies.identity, policies.make, derivable=True),
+    PolicyRoute: Maker(policies.identity, policies.make),
 }
 """Who answers for the portfolio's routes."""
 

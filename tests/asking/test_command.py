@@ -138,6 +138,7 @@ def test_what_was_answered_before_an_end_is_never_asked_again(tmp_path, number):
     assert 0 < len(stored) < 60
     before = len(log.read_text("utf-8").split())
     stage.run(workspace, "m")
+    assert {row.cost_micros for row in attempts_of(workspace)[0]} == {0}
     asked = log.read_text("utf-8").split()
     assert not set(asked[before:]) & set(stored)
     assert set(asked[before:]) | set(stored) == {f"t-{n:03}" for n in range(1, 61)}
