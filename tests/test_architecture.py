@@ -17,6 +17,8 @@ SOURCES = sorted([*ROOT.glob("pipeline/**/*.py"), *ROOT.glob("schemas/**/*.py")]
 STAGES = {stage.word for stage in PORTFOLIO.stages}
 FLOOR = {"asking", "inference", "showing"}
 REGISTRIES = {"portfolio", "tracks"}
+KITCHEN = "kitchen"
+"""The other track: its stages are rooms within one."""
 ABOVE_STAGES = {"audit", "compare", "exchange"}
 COMMANDS = {"cli", "__main__"}
 HEAVY = {
@@ -57,6 +59,10 @@ RULES = {
         there in ABOVE_STAGES and here not in COMMANDS
     ),
     "a stage never imports another stage": lambda here, there: here in STAGES and there in STAGES,
+    "a track never imports the other": lambda here, there: (
+        (here == KITCHEN and there in STAGES | {"portfolio"})
+        or (here in STAGES and there == KITCHEN)
+    ),
     "what lies below the stages never imports one": lambda here, there: (
         here not in STAGES | ABOVE_STAGES | COMMANDS and there in STAGES
     ),
@@ -116,6 +122,9 @@ def test_imports_run_one_way(path):
         ("pipeline.tags", "pipeline.release.bundle"),
         ("pipeline.score.stage", "pipeline.parse.reader"),
         ("pipeline.asking.sealing", "pipeline.execute.routes"),
+        ("pipeline.kitchen.check", "pipeline.parse.reader"),
+        ("pipeline.kitchen.execute.stage", "pipeline.portfolio"),
+        ("pipeline.score.stage", "pipeline.kitchen.check"),
         ("pipeline.inference.analysis", "pipeline.statistics.stage"),
         ("pipeline.inference.analysis", "pipeline.tables"),
         ("pipeline.showing.drawing", "pipeline.report.views"),
