@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.portfolio import PORTFOLIO
-from tests.shared import ROOT, SHARED, needs_shared
+from tests.shared import ROOT, SHARED, needs_shared, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def test_a_fresh_run_gives_the_committed_lock(starter_run: Lab) -> None:
 
 
 def test_the_readme_shows_what_a_fresh_run_shows(starter_run: Lab) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = written()
     for command in (["leaderboard"], ["tasks", "show", "a1c30c71"]):
         shown = starter_run.run("flavourbench", *command)
         assert shown.returncode == 0, shown.stderr

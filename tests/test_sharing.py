@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import Lab
-from tests.shared import ROOT
+from tests.shared import written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def test_a_reviewer_pulls_verifies_audits_and_seals(clone: Lab) -> None:
     assert "dvc pull" in nothing.stderr
     ok(clone, "dvc", "pull", "--quiet")
     shown = [line.rstrip() for line in ok(clone, "flavourbench", "verify").splitlines()]
-    assert "\n".join(shown).strip() in (ROOT / "README.md").read_text("utf-8")
+    assert "\n".join(shown).strip() in written()
     document = json.loads(ok(clone, "flavourbench", "verify", "--quick", "--json"))
     assert document["ok"] is True
     task = "fb-starter-pairing-001"
