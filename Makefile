@@ -1,6 +1,6 @@
 # Two commands do all the set-up: `make repro` and `make test`.
 .DEFAULT_GOAL := help
-.PHONY: help repro test check bench schemas lock clean
+.PHONY: help repro test check bench calibrate schemas lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -32,6 +32,9 @@ check: $(READY) ## Format, lint and types
 
 bench: $(READY) ## Run the benchmarks: ratios within one run
 	$(BIN)/python -m benchmarks
+
+calibrate: $(READY) ## Simulate benchmarks with known truth: does inference keep its word
+	$(BIN)/python -m benchmarks.calibrate
 
 schemas: $(READY) ## Export the JSON Schemas of all rows and of params.yaml
 	$(BIN)/python -m schemas

@@ -1,8 +1,10 @@
 """Statistics of 27 models x 534 tasks: this project's code against a plain implementation.
 
-Both do the same work on the same random scores: 50,000 bootstrap replicates, 100,000 sign rows, all
-351 pairs with intervals. The plain implementation is NumPy as one would first write it: library
-draws in batches, float64 throughout, one pair at a time (`python -m benchmarks.statistics`).
+Ours runs under both contracts; ``calibrated`` adds step-down tests, a studentized band and as many
+guessers as there are sign rows. The plain one does what ``published`` does, on the same random
+scores: 50,000 bootstrap replicates, 100,000 sign rows, all 351 pairs with intervals. It is NumPy as
+one would first write it: library draws in batches, float64 throughout, one pair at a time
+(`python -m benchmarks.statistics`).
 `--scale` goes to 100,000 tasks with the same models and a tenth of the draws.
 """
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipeline.inference import ScoreMatrix
+    from pipeline.inference import InferenceName, ScoreMatrix
 
 MODELS, TASKS, FAMILIES = 27, 534, 3
 REPLICATES, SIGN_ROWS = 50_000, 100_000
@@ -57,12 +59,22 @@ def make_matrix(models: int, count: int = TASKS) -> ScoreMatrix:
     )
 
 
-def run_ours(prepared: object, share: int = 1) -> str:
+def run_ours(prepared: object, share: int = 1, inference: InferenceName = "published") -> str:
+    import numpy as np
+
     from pipeline.inference import Settings, analyse
 
-    draws, signs = REPLICATES // share, SIGN_ROWS // share
-    settings = Settings(seed=SEED, bootstrap_draws=draws, sign_draws=signs)
-    found = analyse(cast("ScoreMatrix", prepared), settings)
+    matrix = cast("ScoreMatrix", prepared)
+    settings = Settings(
+        seed=SEED,
+        bootstrap_draws=REPLICATES // share,
+        sign_draws=SIGN_ROWS // share,
+        inference=inference,
+    )
+    maps = None
+    if inference == "calibrated":
+        maps = np.random.default_rng(SEED).integers(0, 10_001, (matrix.tasks, 56))
+    found = analyse(matrix, settings, maps_bps=maps)
     return _evidence([float(standing.score_bps / 100) for standing in found.standings])
 
 
@@ -159,7 +171,11 @@ RACE = Race(
     "benchmarks.statistics",
     f"statistics: {MODELS} models x {TASKS} tasks, {REPLICATES:,} replicates, {SIGN_ROWS:,} signs",
     lambda: make_matrix(MODELS),
-    {"plain": run_plain, "ours": run_ours},
+    {
+        "plain": run_plain,
+        "ours": run_ours,
+        "calibrated": partial(run_ours, inference="calibrated"),
+    },
     repeats=3,
 )
 CURVE = Curve(

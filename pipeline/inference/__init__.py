@@ -1,18 +1,40 @@
-"""Intervals, tests, ranks and groups of models on the common core (portfolio spec, section 5)."""
+"""Intervals, tests, ranks and groups of models on the common core.
+
+Two contracts: ``published`` (portfolio spec, section 5) and ``calibrated`` (inference spec). Under
+``calibrated`` an `Analysis` carries a `Calibrated` with what may be claimed.
+"""
 
 from __future__ import annotations
 
-from pipeline.inference.analysis import Settings, analyse
+from pipeline.inference.analysis import analyse
+from pipeline.inference.attainable import Limit
+from pipeline.inference.bands import Band
+from pipeline.inference.guessers import Guessers
 from pipeline.inference.matrix import ScoreMatrix
 from pipeline.inference.panels import PanelAgreement
-from pipeline.inference.results import Analysis, Contrast, Contrasts, Interval, Standing
+from pipeline.inference.ranksets import Place
+from pipeline.inference.results import (
+    Analysis,
+    Calibrated,
+    Contrast,
+    Contrasts,
+    Interval,
+    Standing,
+)
+from pipeline.inference.settings import InferenceName, Settings
 
 __all__ = [
     "Analysis",
+    "Band",
+    "Calibrated",
     "Contrast",
     "Contrasts",
+    "Guessers",
+    "InferenceName",
     "Interval",
+    "Limit",
     "PanelAgreement",
+    "Place",
     "ScoreMatrix",
     "Settings",
     "Standing",

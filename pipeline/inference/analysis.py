@@ -7,6 +7,9 @@ The steps, in order:
    simultaneous band, rank intervals and the intervals of all contrasts.
 3. Sign-flip tests of all pairs and of every model against chance; Holm within each of the two.
 4. Groups of models that the pair tests do not tell apart; agreement of the panels.
+
+The contract ``calibrated`` (inference spec) adds, from the same draws: step-down tests of pairs,
+rank sets and letters, a studentized band, routes against guessers, and what could not be told.
 """
 
 from __future__ import annotations
@@ -17,101 +20,68 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pipeline.errors import StatisticsError
+from pipeline.inference.attainable import band_possible
+from pipeline.inference.bands import Studentizer, studentized_band
 from pipeline.inference.bootstrap import (
     rank_intervals,
     resampled_scores,
     score_spread,
 )
+from pipeline.inference.calibrated import build_calibrated
 from pipeline.inference.contrasts import build_contrasts
 from pipeline.inference.exact import common_weights
-from pipeline.inference.fans import chance_fans, pair_fans
-from pipeline.inference.flips import flip_counts
+from pipeline.inference.fans import chance_fans, fan_rows, pair_fans
+from pipeline.inference.flips import cluster_sums, flip_counts
+from pipeline.inference.guessers import against_guessers, guesser_scores, sound_maps
 from pipeline.inference.intervals import contrast_intervals
 from pipeline.inference.multiplicity import ranking_groups
 from pipeline.inference.panels import panel_agreements, panel_scores, shared_ranks
 from pipeline.inference.results import Analysis, Standing
+from pipeline.inference.settings import Settings
+from pipeline.inference.stepdown import order_pairs
 from pipeline.inference.streams import MAX_ENUMERATED_CLUSTERS, open_stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipeline.inference.bootstrap import Spread
-    from pipeline.inference.exact import FamilyWeights
+    from pipeline.inference.bands import Band
+    from pipeline.inference.bootstrap import EachBlock, Spread
+    from pipeline.inference.exact import FamilyWeights, Real
+    from pipeline.inference.familysums import FamilyDraw
     from pipeline.inference.fans import Fan
     from pipeline.inference.flips import FlipCounts
     from pipeline.inference.matrix import IntArray, ScoreMatrix
-    from pipeline.inference.results import Contrasts, Interval
-    from pipeline.inference.streams import DrawStream, Role, StreamName
+    from pipeline.inference.results import Calibrated, Contrasts, Interval
+    from pipeline.inference.stepdown import PairOrder
+    from pipeline.inference.streams import DrawStream, Role
     from pipeline.progress import Progress
 
 __all__ = ["Settings", "analyse"]
 
-_MIN_REPLICATES = 2
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How the statistics are computed.
-
-    Parameters
-    ----------
-    seed
-        Seed of the stream.
-    bootstrap_draws, sign_draws
-        Numbers of replicates (2 or more) and of sign rows (1 or more).
-    stream
-        Name of the stream.
-    block
-        Draws in floating point at once, per thread; bounds memory, changes no result.
-    threads
-        Threads; None takes one per processor, at most 8. Changes no result.
-
-    Raises
-    ------
-    StatisticsError
-        A number is out of range.
-    """
-
-    seed: int
-    bootstrap_draws: int = 50_000
-    sign_draws: int = 100_000
-    stream: StreamName = "blake3"
-    block: int = 500
-    threads: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, least in (
-            ("bootstrap_draws", _MIN_REPLICATES),
-            ("sign_draws", 1),
-            ("block", 1),
-            ("threads", 1),
-        ):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise StatisticsError(
-                    f"{least} or more",
-                    str(value),
-                    f"statistics.{name}",
-                    "Set it in params.yaml.",
-                )
-
 
 class _Resampling(NamedTuple):
-    """What the draws say: spread and ranks of models, (2, M) and (2, P) ends of intervals."""
+    """What the draws say: spread, ranks, (2, M) and (2, P) ends of intervals, and the band."""
 
     spread: Spread
     ranks: tuple[Interval, ...]
     chance: IntArray
     pairs: IntArray
+    band: Band | None
 
 
 class _Tests(NamedTuple):
     chance: FlipCounts
     pairs: FlipCounts
+    order: PairOrder | None = None
 
 
-def analyse(matrix: ScoreMatrix, settings: Settings, progress: Progress | None = None) -> Analysis:
+def analyse(
+    matrix: ScoreMatrix,
+    settings: Settings,
+    progress: Progress | None = None,
+    *,
+    maps_bps: IntArray | None = None,
+) -> Analysis:
     """All statistics of a score matrix. The same inputs give the same integers everywhere.
 
     Parameters
@@ -122,18 +92,22 @@ def analyse(matrix: ScoreMatrix, settings: Settings, progress: Progress | None =
         Seed, numbers of draws, stream.
     progress
         Called with the work done and its total, in draws and contrasts.
+    maps_bps
+        Scores of all portfolios of each task, shape (T, 56); ``calibrated`` needs them.
 
     Raises
     ------
     StatisticsError
-        Sums would not be exact, some family hardly ever appears in a resample, or the stream or
-        seed is not usable.
+        Sums would not be exact, some family hardly ever appears in a resample, the stream or seed
+        is not usable, or ``calibrated`` lacks sound maps.
     """
+    published = settings.inference == "published"
+    maps = None if published else sound_maps(maps_bps, matrix.tasks)
     stream = open_stream(settings.stream, settings.seed)
     weights = common_weights(matrix.family_sizes)
     scores = _scores(matrix.scores_bps, matrix, weights)
     steps = _Steps(progress, _work(matrix, settings, stream))
-    run = _Run(matrix, weights, settings, stream, steps)
+    run = _Run(matrix, weights, settings, stream, steps, maps)
     resampling = run.resample(scores)
     tests = run.test()
     pairs = build_contrasts(
@@ -150,6 +124,7 @@ def analyse(matrix: ScoreMatrix, settings: Settings, progress: Progress | None =
         chance=chance,
         chance_score_bps=_scores(matrix.chance_bps[None, :], matrix, weights)[0],
         agreements=panel_agreements(matrix, by_panel),
+        calibrated=run.calibrated(scores, resampling.band, tests, pairs),
     )
 
 
@@ -162,11 +137,23 @@ class _Run:
     settings: Settings
     stream: DrawStream
     steps: _Steps
+    maps_bps: IntArray | None
 
     def resample(self, scores: Sequence[Fraction]) -> _Resampling:
         """One bootstrap for everything, or a second one for pairs when the stream asks for it."""
         count = self.matrix.models
-        resampled = self._resampled("scores")
+        studentizer = None if self.settings.inference == "published" else Studentizer(self.matrix)
+        largest = np.empty(self.settings.bootstrap_draws, dtype=np.float64)
+
+        def studentize(counts: Real, drawn: tuple[FamilyDraw, ...], replicates: slice) -> None:
+            if studentizer is not None:
+                largest[replicates] = studentizer.largest(counts, drawn)
+
+        resampled = self._resampled("scores", studentize)
+        band = None
+        if studentizer is not None:
+            fit = band_possible(int(self.matrix.family_sizes.min()), self.matrix.clusters)
+            band = studentized_band(studentizer, scores, largest, printable=fit)
         spread = score_spread(resampled[:count], scores)
         ranks = rank_intervals(
             resampled[:count],
@@ -179,7 +166,7 @@ class _Run:
         if not self.stream.shared:
             resampled = self._resampled("pairs")
         pairs = self._intervals(resampled, pair_fans(count), count * (count - 1) // 2)
-        return _Resampling(spread, ranks, chance, pairs)
+        return _Resampling(spread, ranks, chance, pairs, band)
 
     def test(self) -> _Tests:
         """Sign-flip tests against chance and of pairs; one pass when they share their draws."""
@@ -187,13 +174,44 @@ class _Run:
         chance, pairs = chance_fans(count), pair_fans(count)
         if not self.stream.shared:
             return _Tests(self._flips(chance, "chance"), self._flips(pairs, "pairs"))
-        both = self._flips(chance + pairs, "pairs")
+        order = None
+        if self.settings.inference == "calibrated":
+            rows = fan_rows(pairs)
+            order = order_pairs(cluster_sums(self.matrix, self.weights), rows.left, rows.right)
+        both = self._flips(chance + pairs, "pairs", order)
         return _Tests(
             both._replace(extreme=both.extreme[:count]),
             both._replace(extreme=both.extreme[count:]),
+            order,
         )
 
-    def _resampled(self, role: Role) -> IntArray:
+    def calibrated(
+        self, scores: Sequence[Fraction], band: Band | None, tests: _Tests, pairs: Contrasts
+    ) -> Calibrated | None:
+        """What the contract ``calibrated`` adds; None under ``published``."""
+        if band is None or tests.order is None or self.maps_bps is None:
+            return None
+        guessed = guesser_scores(
+            self.matrix,
+            self.maps_bps,
+            self.weights,
+            self.settings.seed,
+            draws=self.settings.sign_draws,
+            threads=self.settings.threads,
+            progress=self.steps.begin(self.settings.sign_draws),
+        )
+        guessers = against_guessers(scores, guessed, self.weights.denominator)
+        return build_calibrated(
+            self.matrix,
+            pairs,
+            scores=scores,
+            order=tests.order,
+            flips=tests.pairs,
+            band=band,
+            guessers=guessers,
+        )
+
+    def _resampled(self, role: Role, also: EachBlock | None = None) -> IntArray:
         draws = self.settings.bootstrap_draws
         return resampled_scores(
             self.matrix,
@@ -201,6 +219,7 @@ class _Run:
             role,
             draws=draws,
             block=self.settings.block,
+            also=also,
             threads=self.settings.threads,
             progress=self.steps.begin(draws),
         )
@@ -213,7 +232,9 @@ class _Run:
             progress=self.steps.begin(contrasts),
         )
 
-    def _flips(self, fans: tuple[Fan, ...], role: Role) -> FlipCounts:
+    def _flips(
+        self, fans: tuple[Fan, ...], role: Role, order: PairOrder | None = None
+    ) -> FlipCounts:
         return flip_counts(
             self.matrix,
             self.weights,
@@ -222,6 +243,7 @@ class _Run:
             role,
             draws=self.settings.sign_draws,
             block=self.settings.block,
+            order=order,
             threads=self.settings.threads,
             progress=self.steps.begin(_sign_rows(self.matrix, self.settings)),
         )
@@ -278,7 +300,8 @@ def _work(matrix: ScoreMatrix, settings: Settings, stream: DrawStream) -> int:
     passes = 1 if stream.shared else 2
     contrasts = matrix.models * (matrix.models + 1) // 2
     signs = passes * _sign_rows(matrix, settings)
-    return (passes + 1) * settings.bootstrap_draws + signs + contrasts
+    guesses = settings.sign_draws if settings.inference == "calibrated" else 0
+    return (passes + 1) * settings.bootstrap_draws + signs + contrasts + guesses
 
 
 class _Steps:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,15 +17,13 @@ from pipeline.inference.exact import (
     LOWER,
     NANO,
     UPPER,
-    matmul_dtype,
     order_statistics,
-    product,
     quantile,
     round_fraction,
     sample_sd,
     to_units,
 )
-from pipeline.inference.matrix import MAX_SCORE_BPS
+from pipeline.inference.familysums import FamilySums
 from pipeline.inference.results import Interval
 from pipeline.inference.workers import run_jobs
 
@@ -33,11 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipeline.inference.exact import Real
+    from pipeline.inference.familysums import FamilyDraw
     from pipeline.inference.matrix import IntArray, ScoreMatrix
     from pipeline.inference.streams import DrawStream, Page, Role
     from pipeline.progress import Progress
 
 __all__ = [
+    "EachBlock",
     "Spread",
     "rank_intervals",
     "resampled_scores",
@@ -46,6 +46,13 @@ __all__ = [
 
 _MAX_T = Fraction(19, 20)
 _T_UNIT = 10**12
+
+
+class EachBlock(Protocol):
+    """Called with every block of counts, its family sums and the replicates that they are."""
+
+    def __call__(self, counts: Real, drawn: tuple[FamilyDraw, ...], replicates: slice) -> None:
+        """Take what is wanted; blocks come from several threads, in any order."""
 
 
 class Spread(NamedTuple):
@@ -70,16 +77,6 @@ class Spread(NamedTuple):
     critical_nano: int
 
 
-class _Design(NamedTuple):
-    """What a page of counts is multiplied with, shape (C, F * (rows + 1)).
-
-    For each family the sums of all rows over a cluster's tasks, then the number of these tasks.
-    """
-
-    table: Real
-    families: int
-
-
 def resampled_scores(
     matrix: ScoreMatrix,
     stream: DrawStream,
@@ -87,6 +84,7 @@ def resampled_scores(
     *,
     draws: int,
     block: int,
+    also: EachBlock | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> IntArray:
@@ -102,6 +100,8 @@ def resampled_scores(
         Number of replicates B.
     block
         Replicates whose family sums are held at once, per thread.
+    also
+        Called with every block.
     threads
         See `run_jobs`.
     progress
@@ -117,38 +117,44 @@ def resampled_scores(
     StatisticsError
         Sums would not be exact, or some family hardly ever appears in a replicate.
     """
-    sizes = matrix.cluster_family_sizes()
-    dtype = matmul_dtype(matrix.clusters * int(sizes.max()) * MAX_SCORE_BPS)
-    table = np.concatenate([matrix.cluster_family_sums(), sizes[:, :, None]], axis=2)
-    design = _Design(table.reshape(matrix.clusters, -1).astype(dtype), matrix.families)
+    families = FamilySums(matrix)
     scores = np.empty((matrix.models + 1, draws), dtype=np.int64)
-    pages = stream.bootstrap(sizes, draws, role)
+    pages = stream.bootstrap(matrix.cluster_family_sizes(), draws, role)
     done = 0
-    for rows in run_jobs((partial(_fill, page, design, scores, block) for page in pages), threads):
+    for rows in run_jobs(
+        (partial(_fill, page, families, scores, block, also) for page in pages), threads
+    ):
         done += rows
         if progress is not None:
             progress(done, draws)
     return scores
 
 
-def _fill(page: Page, design: _Design, scores: IntArray, block: int) -> int:
+def _fill(
+    page: Page,
+    families: FamilySums,
+    scores: IntArray,
+    block: int,
+    also: EachBlock | None,
+) -> int:
     """Write one page's scores into its columns; returns the number of its replicates."""
     counts = page.draw()
     for first in range(0, page.rows, block):
-        part = counts[first : first + block].astype(design.table.dtype, copy=False)
-        place = page.start + first
-        scores[:, place : place + len(part)] = _scores(part, design).T
+        part = counts[first : first + block]
+        place = slice(page.start + first, page.start + first + len(part))
+        drawn = families.draw(part)
+        scores[:, place] = _scores(drawn).T
+        if also is not None:
+            also(part, drawn, place)
     return page.rows
 
 
-def _scores(counts: Real, design: _Design) -> IntArray:
+def _scores(drawn: Sequence[FamilyDraw]) -> IntArray:
     """Scores of (block, rows) in 10^-9 basis points; families are added in their order."""
-    found = product(counts, design.table).reshape(len(counts), design.families, -1)
-    sums, sizes = found[..., :-1], found[..., -1:]
-    total = np.divide(sums[:, 0], sizes[:, 0], dtype=np.float64)
-    for family in range(1, design.families):
-        total += np.divide(sums[:, family], sizes[:, family], dtype=np.float64)
-    total /= design.families
+    total = np.divide(drawn[0].sums, drawn[0].sizes, dtype=np.float64)
+    for family in drawn[1:]:
+        total += np.divide(family.sums, family.sizes, dtype=np.float64)
+    total /= len(drawn)
     return to_units(total, NANO)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pipeline.inference.matrix import IntArray
 
 __all__ = [
+    "EXACT_FLOAT64",
     "LOWER",
     "NANO",
     "UPPER",
@@ -53,7 +54,7 @@ _PIECE_ROWS = 16
 # pass over all of `left`.
 _PIECE_TERMS = 1024
 _EXACT_FLOAT32 = 2**24
-_EXACT_FLOAT64 = 2**53
+EXACT_FLOAT64 = 2**53
 _SPLIT_BITS = 22
 _SPLIT_CHUNK = 2**18
 
@@ -115,7 +116,7 @@ def matmul_dtype(bound: int) -> type[np.float32 | np.float64]:
     """
     if bound < _EXACT_FLOAT32:
         return np.float32
-    if bound < _EXACT_FLOAT64:
+    if bound < EXACT_FLOAT64:
         return np.float64
     raise _too_large(bound)
 

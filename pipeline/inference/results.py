@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pipeline.inference.attainable import Limit
+    from pipeline.inference.bands import Band
+    from pipeline.inference.guessers import Guessers
     from pipeline.inference.matrix import IntArray
     from pipeline.inference.panels import PanelAgreement
+    from pipeline.inference.ranksets import Place
 
-__all__ = ["Analysis", "Contrast", "Contrasts", "Interval", "Standing"]
+__all__ = ["Analysis", "Calibrated", "Contrast", "Contrasts", "Interval", "Standing"]
 
 
 class Interval(NamedTuple):
@@ -168,6 +172,37 @@ class Contrasts:
 
 
 @dataclass(frozen=True, eq=False)
+class Calibrated:
+    """What the contract ``calibrated`` says of the same scores and draws.
+
+    Attributes
+    ----------
+    step_down_numerators
+        Adjusted p values of all pairs, in their order, over the pairs' `p_denominator`; shape (P,).
+    comparable
+        Whether the routes of a pair differ on any cluster; else p = 1 and it takes no part.
+    resolved
+        Whether the adjusted p lies below 0.05.
+    places
+        Rank, rank set and letters of each route, in the matrix's order.
+    band
+        The band for all routes at once.
+    guessers
+        Every route against guessers.
+    limits
+        What cannot be told with these clusters, draws and tasks, and what it would take.
+    """
+
+    step_down_numerators: IntArray
+    comparable: NDArray[np.bool_]
+    resolved: NDArray[np.bool_]
+    places: tuple[Place, ...]
+    band: Band
+    guessers: Guessers
+    limits: tuple[Limit, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Analysis:
     """Everything that follows from one score matrix.
 
@@ -185,6 +220,9 @@ class Analysis:
         Score of chance, exact.
     agreements
         Agreement of every two panels.
+    calibrated
+        Under the contract ``calibrated`` what it says; there groups, rank intervals, simultaneous
+        bands, Holm's p and sign-flip tests of chance are no claims, and stand for comparison.
     """
 
     standings: tuple[Standing, ...]
@@ -193,3 +231,4 @@ class Analysis:
     chance: Contrasts
     chance_score_bps: Fraction
     agreements: tuple[PanelAgreement, ...]
+    calibrated: Calibrated | None = None

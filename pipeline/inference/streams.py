@@ -17,6 +17,9 @@ Stream ``blake3`` (default) is defined here to the byte and is the same on every
    gives the first ones. Dropping more than 100 pages' worth in one page is an error.
 4. *Signs.* A row is ceil(C/8) consecutive bytes; cluster c has bit c mod 8 (bit 0 the least) of
    byte floor(c/8); a set bit is +1, a clear bit -1. Unused bits are ignored.
+5. *Guesses.* Pages of 2000 guessers (`GUESS_PAGE`), purpose ``"guesses"``. Words give indices by
+   rule 2 with C = the number of choices; every T indices in a row are one guesser's choices on the
+   T tasks, in their order.
 
 The first n draws of a seed are therefore the same whatever number is asked for, and pages may be
 computed in any order. Scores, pairs and chance share the same draws.
@@ -49,10 +52,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BOOTSTRAP_PAGE",
+    "GUESS_PAGE",
     "MAX_ENUMERATED_CLUSTERS",
     "SIGN_PAGE",
     "Blake3Stream",
     "DrawStream",
+    "IndexReader",
     "Page",
     "Pcg64Stream",
     "Role",
@@ -63,15 +68,16 @@ __all__ = [
 
 Role = Literal["scores", "chance", "pairs"]
 StreamName = Literal["blake3", "pcg64"]
-Purpose = Literal["bootstrap", "signs"]
+Purpose = Literal["bootstrap", "signs", "guesses"]
 Counts = NDArray[np.float32]
 Bits = NDArray[np.uint8]
 
 BOOTSTRAP_PAGE = 500
 SIGN_PAGE = 2000
+GUESS_PAGE = 2000
 MAX_ENUMERATED_CLUSTERS = 16
 _CONTEXT = "flavourbench v1 stream"
-_SHORT_WORD_CLUSTERS = 2**16
+_SHORT_WORD_CHOICES = 2**16
 _HOPELESS_PAGES = 100
 # Small enough for a processor's second-level cache; no part of the contract.
 _STEP_INDICES = 2**16
@@ -226,7 +232,7 @@ def _signs_page(seed: int, number: int, rows: int, clusters: int) -> Bits:
 
 def _counts_page(seed: int, number: int, rows: int, present: Counts) -> Counts:
     clusters = present.shape[0]
-    reader = _IndexReader(seed, number, clusters)
+    reader = IndexReader(seed, number, "bootstrap", clusters)
     counts = np.empty((rows, clusters), dtype=np.float32)
     step = max(1, _STEP_INDICES // clusters)
     filled = dropped = 0
@@ -244,13 +250,15 @@ def _counts_page(seed: int, number: int, rows: int, present: Counts) -> Counts:
     return counts
 
 
-class _IndexReader:
-    """Accepted cluster indices of one page, in order."""
+class IndexReader:
+    """Accepted indices 0..`choices` - 1 of one page, in order."""
 
-    def __init__(self, seed: int, number: int, clusters: int) -> None:
-        self._output = _page_bytes(seed, number, "bootstrap")
-        self._clusters = clusters
-        self._word = np.dtype("<u2" if clusters <= _SHORT_WORD_CLUSTERS else "<u4")
+    def __init__(self, seed: int, number: int, purpose: Purpose, choices: int) -> None:
+        self._output = _page_bytes(seed, number, purpose)
+        self._choices = choices
+        short = choices <= _SHORT_WORD_CHOICES
+        self._word = np.dtype("<u2" if short else "<u4")
+        self._wide = np.dtype("<u4" if short else "<u8")
         self._bits = 8 * self._word.itemsize
         self._offset = 0
         self._pending: NDArray[Any] = np.empty(0, dtype=self._word)
@@ -265,17 +273,17 @@ class _IndexReader:
             accepted = self._accepted(np.frombuffer(raw, dtype=self._word))
             self._pending = np.concatenate([self._pending, accepted])
         words, self._pending = self._pending[:count], self._pending[count:]
-        indices: IntArray = words.astype(np.int64)
-        indices *= self._clusters
+        indices = words.astype(self._wide)
+        indices *= self._choices
         indices >>= self._bits
-        return indices
+        return indices.astype(np.int64)
 
     def _accepted(self, words: NDArray[Any]) -> NDArray[Any]:
-        threshold = 2**self._bits % self._clusters
+        threshold = 2**self._bits % self._choices
         if threshold == 0:
             return words
         # Unsigned products wrap at the word size, which is the remainder that the rule asks for.
-        low = words * self._word.type(self._clusters)
+        low = words * self._word.type(self._choices)
         return np.delete(words, np.flatnonzero(low < threshold))
 
 

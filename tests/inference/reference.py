@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 from fractions import Fraction
 
 from blake3 import blake3
@@ -111,3 +112,81 @@ def ranks(scores):
     """Rank of each model in one replicate, ties by model order."""
     order = sorted(range(len(scores)), key=lambda m: -scores[m])
     return [order.index(m) + 1 for m in range(len(scores))]
+
+
+def step_down(differences, family, cluster, signs):
+    """Counts of Westfall and Young's step-down maxima, pair by pair and draw by draw.
+
+    `differences` are the pairs' task differences. Pairs without any difference give None.
+    """
+    sizes = {f: list(family).count(f) for f in set(family)}
+    common = math.lcm(*sizes.values())
+    sums = []
+    for row in differences:
+        sums.append([0] * (max(cluster) + 1))
+        for task, value in enumerate(row):
+            sums[-1][cluster[task]] += common // sizes[family[task]] * int(value)
+    roots = [math.sqrt(float(sum(x * x for x in row))) for row in sums]
+
+    def statistic(pair, row):
+        flipped = abs(sum(e * x for e, x in zip(row, sums[pair], strict=True)))
+        return float(flipped) / roots[pair]
+
+    observed = [r and statistic(p, [1] * len(sums[p])) for p, r in enumerate(roots)]
+    order = sorted((p for p, r in enumerate(roots) if r), key=lambda p: -observed[p])
+    counts = [0] * len(order)
+    for row in signs:
+        largest = -1.0
+        for place in reversed(range(len(order))):
+            largest = max(largest, statistic(order[place], row))
+            counts[place] += largest >= observed[order[place]]
+    found = [None] * len(sums)
+    for place, pair in enumerate(order):
+        found[pair] = max(counts[: place + 1])
+    return found
+
+
+def studentized(rows, family, cluster, counts):
+    """Largest studentized deviation of a replicate, in fractions but for the root."""
+    families = sorted(set(family))
+    clusters = range(max(cluster) + 1)
+    sizes = {f: [sum(family[t] == f and cluster[t] == k for t in range(len(family)))
+                 for k in clusters] for f in families}  # fmt: skip
+    largest = 0.0
+    for row in rows:
+        sums = {f: [sum(int(row[t]) for t in range(len(family))
+                        if family[t] == f and cluster[t] == k) for k in clusters]
+                for f in families}  # fmt: skip
+        drawn = _score_and_variance(sums, sizes, counts)
+        plain = _score_and_variance(sums, sizes, [1] * len(clusters))
+        gap = abs(drawn[0] - plain[0])
+        if gap:
+            largest = max(largest, float(gap) / math.sqrt(drawn[1]) if drawn[1] else math.inf)
+    return largest
+
+
+def _score_and_variance(sums, sizes, counts):
+    total = {f: sum(c * n for c, n in zip(counts, sizes[f], strict=True)) for f in sizes}
+    means = {f: Fraction(sum(c * s for c, s in zip(counts, sums[f], strict=True)), total[f])
+             for f in sizes}  # fmt: skip
+    residuals = [
+        sum((sums[f][k] - means[f] * sizes[f][k]) / (len(sizes) * total[f]) for f in sizes)
+        for k in range(len(counts))
+    ]
+    spread = sum(c * r * r for c, r in zip(counts, residuals, strict=True))
+    return sum(means.values()) / len(means), Fraction(len(counts), len(counts) - 1) * spread
+
+
+def guesser_scores(seed, maps, weights, draws):
+    """Weighted score of each guesser, read word by word."""
+    tasks, choices = len(maps), len(maps[0])
+    scores = []
+    for page in range(-(-draws // 2000)):
+        data = page_bytes(seed, page, "guesses", 2 * 2 * 2000 * tasks)
+        words = (int.from_bytes(data[i : i + 2], "little") for i in range(0, len(data), 2))
+        picks = (x * choices >> 16 for x in words if x * choices % 65_536 >= 65_536 % choices)
+        scores += [
+            sum(w * m[next(picks)] for w, m in zip(weights, maps, strict=True))
+            for _ in range(min(2000, draws - 2000 * page))
+        ]
+    return scores

@@ -86,7 +86,7 @@ def test_contract_read_bit_by_bit():
 
 def test_words_are_rejected_where_indices_would_be_biased():
     # 2^16 mod 40000 = 25536: more than a third of the words must go.
-    reader = streams._IndexReader(1, 0, 40_000)
+    reader = streams.IndexReader(1, 0, "bootstrap", 40_000)
     words = np.frombuffer(reference.page_bytes(1, 0, "bootstrap", 2000), dtype="<u2").tolist()
     expected = [x * 40_000 >> 16 for x in words if x * 40_000 % 65_536 >= 25_536]
     assert len(expected) < 750
