@@ -147,7 +147,7 @@ def _bands(sample: Sample, scores: Sequence[Fraction], seed: int) -> dict[str, f
     totals = matrix.scores_bps @ weights.per_family[matrix.family]
     observed = [Fraction(int(total), weights.denominator) for total in totals]
     spread = score_spread(drawn[:-1], observed)
-    ranks = rank_intervals(drawn[:-1], block=500, threads=1)
+    ranks = rank_intervals(drawn[:-1], tied_in_order=False, block=500, threads=1)
     fit = band_possible(int(matrix.family_sizes.min()), matrix.clusters)
     band = studentized_band(studentizer, observed, largest, printable=fit)
     nano = [round(score * 10**9) for score in scores]

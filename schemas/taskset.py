@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol
 
 from pydantic import Field
 
@@ -21,6 +21,8 @@ __all__ = [
     "ParserContract",
     "Task",
     "TaskSet",
+    "score_map",
+    "score_of",
 ]
 
 LABELS = "ABCDEFGH"
@@ -28,6 +30,8 @@ LABELS = "ABCDEFGH"
 
 PORTFOLIOS = tuple("".join(three) for three in itertools.combinations(LABELS, 3))
 """The 56 portfolios in the order of every score map: ABC, ABD, … FGH."""
+
+_PLACES = {portfolio: place for place, portfolio in enumerate(PORTFOLIOS)}
 
 Bps = Annotated[int, Field(ge=0, le=10_000)]
 """Basis points of a score: 10,000 is the optimum."""
@@ -63,6 +67,24 @@ class Task(Row):
     chance_bps: Bps
     margin_bps: Bps
     prompt: str
+
+
+class Scored(Protocol):
+    """What has a score map: a task, or a task's map under another release."""
+
+    @property
+    def scores_bps(self) -> tuple[int, ...]:
+        """Scores in the order of `PORTFOLIOS`, in basis points."""
+
+
+def score_of(scored: Scored, portfolio: str) -> int:
+    """The score of a portfolio in basis points."""
+    return scored.scores_bps[_PLACES[portfolio]]
+
+
+def score_map(scored: Scored) -> dict[str, int]:
+    """Scores in basis points by portfolio."""
+    return dict(zip(PORTFOLIOS, scored.scores_bps, strict=True))
 
 
 class TaskSet(Row):

@@ -21,7 +21,7 @@ from pipeline.files import read_json, write_bytes
 from pipeline.identity import canonical_bytes, digest
 from pipeline.parse.reader import Reading, read_selection
 from schemas.results import CellStatus, CoreTask, Reason
-from schemas.taskset import PORTFOLIOS, Task, TaskSet
+from schemas.taskset import PORTFOLIOS, Task, TaskSet, score_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +35,6 @@ _REPORT_LIMIT = 2**28
 _BEST_BPS = 10_000
 _MICRO = 1_000_000
 _NANO_PER_MICRO = 1000
-_PLACE = {portfolio: place for place, portfolio in enumerate(PORTFOLIOS)}
 
 
 class OwnReport(NamedTuple):
@@ -158,8 +157,7 @@ def _expected(workspace: Workspace) -> _Expected:
     families = workspace.parameters.score.families
     if workspace.artifact("score", CoreTask.table).exists():
         core = workspace.read("score", CoreTask, table)
-        ordered = sorted(core.rows(), key=lambda c: (c.panel, families.index(c.family), c.position))
-        tasks = tuple(by_id[entry.task_id] for entry in ordered)
+        tasks = tuple(by_id[entry.task_id] for entry in workspace.in_core_order(core.rows()))
         return _Expected(tasks, "common core", core.root)
     ranked = [task for task in by_id.values() if task.family in families]
     ranked.sort(key=lambda task: (task.panel, families.index(task.family), task.task_id))
@@ -207,7 +205,7 @@ def _line(task: Task, reading: Reading | None) -> dict[str, Any]:
         "status": status.value,
         "reason": reading.reason.value if reading and reading.reason else None,
         "selection": selection,
-        "score_bps": task.scores_bps[_PLACE[selection]] if selection else None,
+        "score_bps": score_of(task, selection) if selection else None,
         "chance_bps": task.chance_bps,
     }
 
@@ -258,7 +256,7 @@ def _stated_reading(line: Any, where: str) -> tuple[str, Reading | None]:
         status, task_id = CellStatus(line["status"]), line["task_id"]
         reason = None if line["reason"] is None else Reason(line["reason"])
         selection = line["selection"]
-        if (selection is None or selection in _PLACE) and isinstance(task_id, str):
+        if (selection is None or selection in PORTFOLIOS) and isinstance(task_id, str):
             known = Reading(selection, reason)
             return task_id, None if status is CellStatus.MISSING else known
     except (KeyError, TypeError, ValueError):

@@ -36,7 +36,7 @@ from pipeline.inference.guessers import against_guessers, guesser_scores, sound_
 from pipeline.inference.intervals import contrast_intervals
 from pipeline.inference.multiplicity import ranking_groups
 from pipeline.inference.panels import panel_agreements, panel_scores, shared_ranks
-from pipeline.inference.results import Analysis, Standing
+from pipeline.inference.results import Analysis, InferredStanding
 from pipeline.inference.settings import Settings
 from pipeline.inference.stepdown import order_pairs
 from pipeline.inference.streams import MAX_ENUMERATED_CLUSTERS, open_stream
@@ -261,7 +261,7 @@ def _standings(
     by_panel: Sequence[tuple[Fraction, ...]],
     resampling: _Resampling,
     pairs: Contrasts,
-) -> tuple[Standing, ...]:
+) -> tuple[InferredStanding, ...]:
     count = matrix.models
     order = sorted(range(count), key=lambda model: -scores[model])
     ranks = shared_ranks(scores)
@@ -271,7 +271,7 @@ def _standings(
     sizes = matrix.family_sizes.tolist()
     sums = [matrix.scores_bps[:, matrix.family == f].sum(axis=1) for f in range(matrix.families)]
     return tuple(
-        Standing(
+        InferredStanding(
             model=model,
             rank=ranks[model],
             group=groups[model],

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from pipeline.inference.exact import (
+    LEVEL,
     LOWER,
     NANO,
     UPPER,
@@ -44,7 +45,6 @@ __all__ = [
     "score_spread",
 ]
 
-_MAX_T = Fraction(19, 20)
 _T_UNIT = 10**12
 
 
@@ -178,7 +178,7 @@ def score_spread(resampled: IntArray, scores_bps: Sequence[Fraction]) -> Spread:
             np.maximum(largest, np.abs(deviations) / error, out=largest)
         errors.append(error)
         pointwise.append(Interval(round(quantile(row, LOWER)), round(quantile(row, UPPER))))
-    critical = quantile(to_units(largest, _T_UNIT), _MAX_T) / _T_UNIT
+    critical = quantile(to_units(largest, _T_UNIT), LEVEL) / _T_UNIT
     halves = [round(critical * error) for error in errors]
     bands = [Interval(c - half, c + half) for c, half in zip(centres, halves, strict=True)]
     return Spread(tuple(errors), tuple(pointwise), tuple(bands), round_fraction(critical))

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from pipeline.inference.matrix import IntArray
 
 __all__ = [
+    "ALPHA",
     "EXACT_FLOAT64",
+    "LEVEL",
     "LOWER",
     "NANO",
     "UPPER",
@@ -45,8 +47,12 @@ __all__ = [
 Real = NDArray[np.float32 | np.float64]
 
 NANO = 1_000_000_000
-LOWER = Fraction(1, 40)
-UPPER = Fraction(39, 40)
+ALPHA = Fraction(1, 20)
+"""Family-wise error of the tests, and what intervals and bands leave out."""
+
+LEVEL = 1 - ALPHA
+LOWER = ALPHA / 2
+UPPER = 1 - LOWER
 # OpenBLAS takes products of up to 2^18 multiplications on the calling thread (interface/gemm.c).
 _PIECE = 2**18
 _PIECE_ROWS = 16

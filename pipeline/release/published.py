@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from pipeline.release.documents import Loose, Place, canonical_text, check_artifact
+from pipeline.release.documents import DocumentPlace, Loose, canonical_text, check_artifact
 from schemas.record import Count, Digest, Record
 from schemas.release import (
     CORE_CATEGORIES,
@@ -91,7 +91,7 @@ class _Task(Record):
     scoring: dict[str, str | int]
 
 
-class _Counts(Record):
+class _StatedCounts(Record):
     """The `counts` of a task set."""
 
     choices_per_task: Literal[8]
@@ -108,7 +108,7 @@ class _Counts(Record):
 class _TaskSet(Loose):
     artifact_sha256: Digest
     task_set_sha256: Digest
-    counts: _Counts
+    counts: _StatedCounts
     tasks: Annotated[list[dict[str, Any]], Field(min_length=1)]
 
 
@@ -145,13 +145,15 @@ def read_task_set(document: Mapping[str, Any], panel: str, where: str) -> Publis
         A hash, a task's shape, a map or a count is not what it should be; names the document, the
         task and the field.
     """
-    place = Place(where)
+    place = DocumentPlace(where)
     top = place.valid(_TaskSet, document)
     check_artifact(document, top.artifact_sha256, place)
     tasks = [_read_task(raw, number, where) for number, raw in enumerate(top.tasks, start=1)]
     for task_id, times in Counter(task.task_id for task in tasks).items():
         if times > 1:
-            raise Place(where, task_id).refusal("task_id", "unique ids", f"{times} of this one")
+            raise DocumentPlace(where, task_id).refusal(
+                "task_id", "unique ids", f"{times} of this one"
+            )
     _check_counts(top.counts, tasks, place)
     listed = [
         {
@@ -191,7 +193,7 @@ def plan_core(document: Mapping[str, Any], where: str) -> tuple[PlannedTask, ...
     FreezeError
         A hash is wrong, families do not fit, or an id stands twice.
     """
-    place = Place(where)
+    place = DocumentPlace(where)
     plan = place.valid(_Plan, document)
     check_artifact(document, plan.artifact_sha256, place)
     families = plan.common_core.included_families
@@ -239,7 +241,7 @@ def read_task(raw: dict[str, Any], panel: str, number: int, where: str) -> Publi
 def _read_task(raw: dict[str, Any], number: int, where: str) -> _Task:
     """A task of the right shape, with right hashes, choices, reference and map."""
     named = raw.get("task_id")
-    place = Place(where, named if isinstance(named, str) else f"number {number}")
+    place = DocumentPlace(where, named if isinstance(named, str) else f"number {number}")
     task = place.valid(_Task, raw)
     prompt = hashlib.sha256(task.prompt.encode("utf-8")).hexdigest()
     place.equal("prompt_sha256", prompt, task.prompt_sha256)
@@ -255,7 +257,7 @@ def _read_task(raw: dict[str, Any], number: int, where: str) -> _Task:
     return task
 
 
-def _check_reference(task: _Task, place: Place) -> None:
+def _check_reference(task: _Task, place: DocumentPlace) -> None:
     """Only what the family asks for is filled."""
     reference = task.oracle_reference
     place.equal("oracle_reference.anchor", task.anchor_ingredient, reference.anchor)
@@ -272,7 +274,7 @@ def _check_reference(task: _Task, place: Place) -> None:
         place.among("oracle_reference.target_region", CUISINES, reference.target_region)
 
 
-def _check_map(task: _Task, place: Place) -> None:
+def _check_map(task: _Task, place: DocumentPlace) -> None:
     """56 scores, one optimum, chance and margin (spec 2)."""
     field, scores = "selection_scores_bps", task.selection_scores_bps
     missing, extra = set(PORTFOLIOS) - set(scores), set(scores) - set(PORTFOLIOS)
@@ -289,7 +291,7 @@ def _check_map(task: _Task, place: Place) -> None:
     place.equal("optimal_margin_bps", margin, task.optimal_margin_bps)
 
 
-def _check_counts(counts: _Counts, tasks: Sequence[_Task], place: Place) -> None:
+def _check_counts(counts: _StatedCounts, tasks: Sequence[_Task], place: DocumentPlace) -> None:
     """The counts are those of the tasks; all families and all strata are of one size."""
     anchors = {task.anchor_ingredient for task in tasks}
     scores = len(tasks) * len(PORTFOLIOS)

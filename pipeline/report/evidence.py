@@ -152,14 +152,13 @@ def _route(
     names: _Names,
 ) -> RouteEvidence:
     parameters = sources.parameters.routes[slug]
-    index = {portfolio: place for place, portfolio in enumerate(PORTFOLIOS)}
     selections, digests = [0] * len(places), [_NO_DIGEST] * len(places)
     named, route_digest = [-1] * len(places), ""
     for cell in cells:
         place = places[cell.task_id]
         route_digest = cell.route_digest
         if cell.selection is not None:
-            selections[place] = index[cell.selection]
+            selections[place] = PORTFOLIOS.index(cell.selection)
         else:
             selections[place] = -1 - names.outcomes.index(_outcome(cell))
         if cell.response_digest is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import StatisticsError
 from pipeline.inference.analysis import Settings, analyse
+from pipeline.inference.exact import ALPHA
 from pipeline.inference.matrix import ScoreMatrix
 from pipeline.inference.panels import shared_ranks
 from pipeline.progress import silent
@@ -33,7 +34,6 @@ __all__ = ["CoreScores", "build", "core_scores", "draw_settings", "run"]
 
 _MICRO = 1_000_000
 _NANO_PER_MICRO = 1_000
-_ALPHA_PPM = 50_000
 
 
 class _Inputs(NamedTuple):
@@ -133,14 +133,6 @@ def _read(workspace: Workspace) -> _Inputs:
     core = workspace.read("score", rows.CoreTask, tasks, selections)
     scores = workspace.read("score", rows.Score, tasks, selections)
     by_id = {task.task_id: task for task in tasks.rows()}
-    families = workspace.parameters.score.families
-    other = next((entry.family for entry in core.rows() if entry.family not in families), None)
-    if other is not None:
-        raise StatisticsError(
-            "a core of the families in score.families", other.value, "artifacts/score/core.parquet",
-            "Run `flavourbench score` again.",
-        )  # fmt: skip
-    ordered = sorted(core.rows(), key=lambda c: (c.panel, families.index(c.family), c.position))
     found: dict[str, dict[str, int]] = {}
     for score in scores.rows():
         found.setdefault(score.slug, {})[score.task_id] = score.score_bps
@@ -150,7 +142,7 @@ def _read(workspace: Workspace) -> _Inputs:
         tasks,
         ranked,
         tuple(slug for slug, route in routes.items() if not route.ranked),
-        tuple(by_id[entry.task_id] for entry in ordered),
+        tuple(by_id[entry.task_id] for entry in workspace.in_core_order(core.rows())),
         found,
         {cell.slug: cell.route_digest for cell in selections.rows()},
         {"tasks": tasks.root, "core": core.root, "scores": scores.root},
@@ -319,7 +311,7 @@ def _inference(
         bootstrap=parameters.bootstrap,
         sign_flips=analysis.pairs.draws,
         exact=analysis.pairs.exact,
-        alpha_ppm=_ALPHA_PPM,
+        alpha_ppm=int(ALPHA * _MICRO),
         routes=matrix.models,
         tasks=matrix.tasks,
         clusters=matrix.clusters,

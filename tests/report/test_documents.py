@@ -18,7 +18,7 @@ from pipeline.report.documents import (
     json_text,
     metrics_text,
 )
-from pipeline.report.views import (
+from pipeline.report.leaderboard import (
     leaderboard_view,
     read_results,
     release_view,
