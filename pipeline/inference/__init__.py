@@ -12,7 +12,7 @@ from pipeline.inference.bands import Band
 from pipeline.inference.guessers import Guessers
 from pipeline.inference.matrix import ScoreMatrix
 from pipeline.inference.panels import PanelCorrelations
-from pipeline.inference.ranksets import Place
+from pipeline.inference.ranksets import RankPlace
 from pipeline.inference.results import (
     Analysis,
     Calibrated,
@@ -35,7 +35,7 @@ __all__ = [
     "Interval",
     "Limit",
     "PanelCorrelations",
-    "Place",
+    "RankPlace",
     "ScoreMatrix",
     "Settings",
     "analyse",

@@ -19,6 +19,7 @@ from pipeline.inference.matrix import MAX_SCORE_BPS
 from pipeline.inference.multiplicity import holm, resolved
 from pipeline.inference.streams import GUESS_PAGE, IndexReader
 from pipeline.inference.workers import run_jobs
+from pipeline.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +98,7 @@ def guesser_scores(
     *,
     draws: int,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> IntArray:
     """Scores of R guessers, times the weights' denominator, shape (R,).
 
@@ -121,8 +122,7 @@ def guesser_scores(
     done = 0
     for rows in run_jobs(jobs, threads):
         done += rows
-        if progress is not None:
-            progress(done, draws)
+        progress(done, draws)
     return scores
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pipeline.inference.panels import shared_ranks
 from pipeline.inference.results import Interval
 
 if TYPE_CHECKING:
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
     from pipeline.inference.matrix import IntArray
 
-__all__ = ["Place", "letters", "places", "rank_sets", "resolved_better", "shared_ranks"]
+__all__ = ["RankPlace", "letters", "places", "rank_sets", "resolved_better"]
 
 
-class Place(NamedTuple):
+class RankPlace(NamedTuple):
     """Where a route stands, as far as the resolved pairs say.
 
     Attributes
@@ -49,8 +50,8 @@ class Place(NamedTuple):
     letters: str | None
 
 
-def places(scores: Sequence[Fraction], better: NDArray[np.bool_]) -> tuple[Place, ...]:
-    """Place of each of M routes.
+def places(scores: Sequence[Fraction], better: NDArray[np.bool_]) -> tuple[RankPlace, ...]:
+    """RankPlace of each of M routes.
 
     Parameters
     ----------
@@ -59,10 +60,10 @@ def places(scores: Sequence[Fraction], better: NDArray[np.bool_]) -> tuple[Place
     better
         Whether the row's route is resolved better than the column's, shape (M, M).
     """
-    ranks = shared_ranks(scores)
+    ranks = np.array(shared_ranks(scores), dtype=np.int64)
     named = letters(ranks, better | better.T)
     return tuple(
-        Place(
+        RankPlace(
             rank=int(rank),
             tied=int((ranks == rank).sum()) > 1,
             rank_set=rank_set,
@@ -95,15 +96,6 @@ def rank_sets(better: NDArray[np.bool_]) -> tuple[Interval, ...]:
     lower = (1 + better.sum(axis=0)).tolist()
     upper = (len(better) - better.sum(axis=1)).tolist()
     return tuple(Interval(low, high) for low, high in zip(lower, upper, strict=True))
-
-
-def shared_ranks(scores: Sequence[Fraction]) -> IntArray:
-    """One more than the number of higher scores, shape (M,)."""
-    falling = sorted(scores, reverse=True)
-    first: dict[Fraction, int] = {}
-    for rank, score in enumerate(falling, start=1):
-        first.setdefault(score, rank)
-    return np.array([first[score] for score in scores], dtype=np.int64)
 
 
 def letters(ranks: IntArray, differs: NDArray[np.bool_]) -> tuple[str, ...] | None:

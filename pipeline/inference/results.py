@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pipeline.inference.guessers import Guessers
     from pipeline.inference.matrix import IntArray
     from pipeline.inference.panels import PanelCorrelations
-    from pipeline.inference.ranksets import Place
+    from pipeline.inference.ranksets import RankPlace
 
 __all__ = [
     "Analysis",
@@ -203,7 +203,7 @@ class Calibrated:
     step_down_numerators: IntArray
     comparable: NDArray[np.bool_]
     resolved: NDArray[np.bool_]
-    places: tuple[Place, ...]
+    places: tuple[RankPlace, ...]
     band: Band
     guessers: Guessers
     limits: tuple[Limit, ...]
