@@ -12,6 +12,7 @@ from schemas.record import Count, Digest, Record, Row
 from schemas.release import Label, Name, Provenance
 
 __all__ = [
+    "BEST_BPS",
     "CONTRACTS",
     "LABELS",
     "PORTFOLIOS",
@@ -33,8 +34,11 @@ PORTFOLIOS = tuple("".join(three) for three in itertools.combinations(LABELS, 3)
 
 _PLACES = {portfolio: place for place, portfolio in enumerate(PORTFOLIOS)}
 
-Bps = Annotated[int, Field(ge=0, le=10_000)]
-"""Basis points of a score: 10,000 is the optimum."""
+BEST_BPS = 10_000
+"""Score of the optimum, in basis points."""
+
+Bps = Annotated[int, Field(ge=0, le=BEST_BPS)]
+"""Basis points of a score."""
 
 
 class Family(StrEnum):
@@ -134,7 +138,7 @@ class Forgiveness(StrEnum):
     """What a parser contract may read past (spec 3)."""
 
     CLOSING_EMPHASIS = "closing_emphasis"
-    NAME_EMPHASIS = "name_emphasis"
+    NAME_EMPHASIS = "name_emphasis"  # every contract has it, so the reader does not ask
     CLOSE_TOKEN = "close_token"  # noqa: S105  # a model's stray end-of-turn mark
     FINAL_FULL_STOP = "final_full_stop"
     AND_BEFORE_LAST = "and_before_last"

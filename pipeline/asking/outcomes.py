@@ -25,7 +25,7 @@ from schemas.execution import Outcome, Rule
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Fault", "ReportedUsage", "Verdict", "Wire", "judge"]
+__all__ = ["Fault", "ReportedUsage", "Wire", "judge"]
 
 _OK = range(200, 300)
 _SAID_LIMIT = 300

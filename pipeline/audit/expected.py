@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Expected",
-    "ExpectedCard",
     "card_pairs",
     "check_expected",
     "check_pair",

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipeline.errors import ScoreError
 from pipeline.freeze.maps import summary
 from pipeline.identity import row_digest
-from pipeline.inference.analysis import Settings, analyse
+from pipeline.inference.analysis import analyse
+from pipeline.inference.exact import nano_to_micro, to_micro
 from pipeline.inference.matrix import ScoreMatrix
+from pipeline.statistics.stage import draw_settings
 from schemas.results import CoreTask, Selection
 from schemas.taskset import Task, score_of
 
@@ -20,10 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipeline.compare.rescore import RescoredMap
+    from pipeline.inference.analysis import Settings
     from pipeline.inference.results import Analysis, InferredStanding
     from pipeline.workspace import Workspace
 
-__all__ = ["Answers", "ConclusionChanges", "ContrastChange", "RoutePlace", "StandingChange",
+__all__ = ["Answers", "ConclusionChanges", "RoutePlace",
            "compare_conclusions", "read_answers"]  # fmt: skip
 
 
@@ -146,13 +149,7 @@ def read_answers(workspace: Workspace, more: Sequence[Task] = ()) -> Answers:
                 "answers to tasks that one of the sides knows", row.task_id, "score/core",
                 "Compare with the revision that the answers are of, or run `dvc repro`.",
             )  # fmt: skip
-    parameters = workspace.parameters.statistics
-    settings = Settings(
-        seed=parameters.seed,
-        bootstrap_draws=parameters.bootstrap,
-        sign_draws=parameters.sign_flips,
-        stream=parameters.stream,
-    )
+    settings = draw_settings(workspace.parameters.statistics)
     digests = tuple(row.task_digest for row in core)
     return Answers(tuple(tasks[digest] for digest in digests), digests, found, routes, settings)
 
@@ -225,7 +222,7 @@ def _place(standing: InferredStanding) -> RoutePlace:
     band = standing.simultaneous_nanobps
     ranks = standing.rank_interval
     return RoutePlace(
-        round(standing.score_bps * 1_000_000), round(band.lower / 1000), round(band.upper / 1000),
+        to_micro(standing.score_bps), nano_to_micro(band.lower), nano_to_micro(band.upper),
         standing.rank, ranks.lower, ranks.upper,
     )  # fmt: skip
 
@@ -244,7 +241,7 @@ def _contrasts(
             found.append(
                 ContrastChange(
                     routes[one.left], routes[one.right], change,
-                    round(one.difference_bps * 1_000_000), round(other.difference_bps * 1_000_000),
+                    to_micro(one.difference_bps), to_micro(other.difference_bps),
                 )
             )  # fmt: skip
     return tuple(found)

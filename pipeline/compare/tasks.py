@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pipeline.compare.rescore import RescoredMap
     from schemas.taskset import Task
 
-__all__ = ["DecisionChange", "TaskChanges", "compare_tasks"]
+__all__ = ["TaskChanges", "compare_tasks"]
 
 
 class DecisionChange(NamedTuple):

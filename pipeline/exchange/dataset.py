@@ -46,10 +46,7 @@ __all__ = [
     "MANIFEST",
     "MODELS",
     "PAIRS",
-    "ImportedSet",
-    "ModelLine",
     "PublishedInference",
-    "ReleaseFile",
     "import_dataset",
     "model_slugs",
 ]

@@ -17,7 +17,7 @@ from pipeline.release.documents import canonical_text
 from pipeline.showing.view import Grid, View
 from schemas.release import PublishedTask
 from schemas.results import CoreTask
-from schemas.taskset import LABELS, PUBLISHED_CONTRACT, Family, Task, TaskSet, score_map
+from schemas.taskset import BEST_BPS, LABELS, PUBLISHED_CONTRACT, Family, Task, TaskSet, score_map
 from schemas.training import DevelopmentTask, DpoRow, GrpoRow, SftRow
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Exported", "export_rows", "export_view", "training_rows"]
 
-_WHOLE_BPS = 10_000
 _FAMILIES = list(Family)
 
 _TrainingRow = TypeVar("_TrainingRow", DevelopmentTask, SftRow, DpoRow, GrpoRow)
@@ -172,18 +171,18 @@ def _sft(row: SftRow) -> dict[str, Any]:
     return _shared(row) | {
         "completion": row.completion,
         "optimal_margin_bps": row.margin_bps,
-        "reward": row.reward_bps / _WHOLE_BPS,
+        "reward": row.reward_bps / BEST_BPS,
     }
 
 
 def _dpo(row: DpoRow) -> dict[str, Any]:
     return _shared(row) | {
         "chosen": row.chosen,
-        "chosen_reward": row.chosen_bps / _WHOLE_BPS,
+        "chosen_reward": row.chosen_bps / BEST_BPS,
         "pair_id": f"{row.task_id}-p{row.pair}",
         "rejected": row.rejected,
-        "rejected_reward": row.rejected_bps / _WHOLE_BPS,
-        "reward_margin": row.gap_bps / _WHOLE_BPS,
+        "rejected_reward": row.rejected_bps / BEST_BPS,
+        "reward_margin": row.gap_bps / BEST_BPS,
     }
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pipeline.exchange.dataset import PublishedInference
     from pipeline.progress import Progress
 
-__all__ = ["Imported", "import_published", "imported_view"]
+__all__ = ["import_published", "imported_view"]
 
 _TRAIN = {
     "salt": "flavourbench-lab-anchor-split-v1",

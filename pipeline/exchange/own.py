@@ -21,7 +21,7 @@ from pipeline.files import read_json, write_bytes
 from pipeline.identity import canonical_bytes, digest
 from pipeline.parse.reader import Reading, read_selection
 from schemas.results import CellStatus, CoreTask, Reason
-from schemas.taskset import PORTFOLIOS, Task, TaskSet, score_of
+from schemas.taskset import BEST_BPS, PORTFOLIOS, Task, TaskSet, score_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["OwnReport", "check_report", "expected_tasks", "own_report", "score_answers"]
 
 _REPORT_LIMIT = 2**28
-_BEST_BPS = 10_000
-_MICRO = 1_000_000
-_NANO_PER_MICRO = 1000
 
 
 class OwnReport(NamedTuple):
@@ -219,10 +216,11 @@ def _score(
     and so takes no part in any interval or test of the first. One hypothesis needs no Holm.
     """
     from pipeline.inference import ScoreMatrix, analyse
+    from pipeline.inference.exact import nano_to_micro, to_micro
     from pipeline.statistics.stage import draw_settings
 
     matrix = ScoreMatrix.from_labels(
-        [[line["score_bps"] for line in lines], [_BEST_BPS] * len(lines)],
+        [[line["score_bps"] for line in lines], [BEST_BPS] * len(lines)],
         [task.chance_bps for task in tasks],
         [task.family.value for task in tasks],
         [task.panel for task in tasks],
@@ -232,18 +230,18 @@ def _score(
     standing, chance = analysis.standings[0], analysis.chance[0]
     families = zip(matrix.family_names, standing.family_scores_bps, strict=True)
     return {
-        "score_microbps": round(standing.score_bps * _MICRO),
-        "se_microbps": _micro(standing.se_nanobps),
-        "low_microbps": _micro(standing.pointwise_nanobps.lower),
-        "high_microbps": _micro(standing.pointwise_nanobps.upper),
+        "score_microbps": to_micro(standing.score_bps),
+        "se_microbps": nano_to_micro(standing.se_nanobps),
+        "low_microbps": nano_to_micro(standing.pointwise_nanobps.lower),
+        "high_microbps": nano_to_micro(standing.pointwise_nanobps.upper),
         "families": [
-            {"family": name, "score_microbps": round(score * _MICRO)} for name, score in families
+            {"family": name, "score_microbps": to_micro(score)} for name, score in families
         ],
         "chance": {
-            "chance_microbps": round(analysis.chance_score_bps * _MICRO),
-            "difference_microbps": round(chance.difference_bps * _MICRO),
-            "low_microbps": _micro(chance.interval_nanobps.lower),
-            "high_microbps": _micro(chance.interval_nanobps.upper),
+            "chance_microbps": to_micro(analysis.chance_score_bps),
+            "difference_microbps": to_micro(chance.difference_bps),
+            "low_microbps": nano_to_micro(chance.interval_nanobps.lower),
+            "high_microbps": nano_to_micro(chance.interval_nanobps.upper),
             "p_numerator": int(analysis.chance.p_numerators[0]),
             "p_denominator": analysis.chance.p_denominator,
         },
@@ -274,9 +272,3 @@ def _short(stated: Any, built: Any) -> str:
         )
         return f"{name} {_short(stated.get(name), built.get(name))}"
     return f"{stated!r} in place of {built!r}"
-
-
-def _micro(nano: int) -> int:
-    from fractions import Fraction
-
-    return round(Fraction(nano, _NANO_PER_MICRO))

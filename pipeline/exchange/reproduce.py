@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pipeline.progress import Progress
     from pipeline.workspace import Workspace
 
-__all__ = ["Comparison", "compare_published", "comparison_view"]
+__all__ = ["compare_published", "comparison_view"]
 
 _PUBLISHED_STREAM = "pcg64"
 _RELEASE_LIMIT = 2**28

@@ -14,7 +14,7 @@ from pipeline.errors import ExchangeError
 from pipeline.parse.reader import read_selection
 from pipeline.showing.numbers import bps
 from pipeline.showing.view import View
-from schemas.taskset import CONTRACTS, LABELS, PUBLISHED_CONTRACT, Task, TaskSet, score_of
+from schemas.taskset import BEST_BPS, CONTRACTS, LABELS, PUBLISHED_CONTRACT, Task, TaskSet, score_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from schemas.results import Reason
     from schemas.taskset import ParserContract
 
-__all__ = ["Reward", "reward_of", "reward_view", "selection_reward"]
+__all__ = ["reward_of", "reward_view", "selection_reward"]
 
-_WHOLE_BPS = 10_000
 _REMEDY = "Use the columns of `flavourbench export grpo`."
 
 
@@ -114,7 +113,7 @@ def selection_reward(
         found = ", ".join(map(str, counts))
         raise ExchangeError("columns as long as the completions", found, "reward", _REMEDY)
     return [
-        _score_of(completion_text(completion), names, scores, _contract(contract)) / _WHOLE_BPS
+        _score_of(completion_text(completion), names, scores, _contract(contract)) / BEST_BPS
         for completion, names, scores, contract in zip(
             completions, choices, selection_scores_bps, contracts, strict=True
         )

@@ -19,7 +19,7 @@ from schemas.taskset import Family
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["ImportedTasks", "import_tasksets"]
+__all__ = ["import_tasksets"]
 
 _DOCUMENT_LIMIT = 2**28
 _MOST_DOCUMENTS = 100

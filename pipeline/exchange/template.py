@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pipeline.workspace import Workspace
 
-__all__ = ["Template", "template_view", "write_template"]
+__all__ = ["template_view", "write_template"]
 
 
 class Template(NamedTuple):

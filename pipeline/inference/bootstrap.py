@@ -20,8 +20,8 @@ from pipeline.inference.exact import (
     UPPER,
     order_statistics,
     quantile,
-    round_fraction,
     sample_sd,
+    to_nano,
     to_units,
 )
 from pipeline.inference.familysums import FamilySums
@@ -152,7 +152,7 @@ def score_spread(resampled: IntArray, scores_bps: Sequence[Fraction]) -> Spread:
     """
     errors, pointwise = [], []
     largest = np.zeros(resampled.shape[1], dtype=np.float64)
-    centres = [round_fraction(score) for score in scores_bps]
+    centres = [to_nano(score) for score in scores_bps]
     for row, centre in zip(resampled, centres, strict=True):
         deviations = row - centre
         error = sample_sd(deviations)
@@ -163,7 +163,7 @@ def score_spread(resampled: IntArray, scores_bps: Sequence[Fraction]) -> Spread:
     critical = quantile(to_units(largest, _T_UNIT), LEVEL) / _T_UNIT
     halves = [round(critical * error) for error in errors]
     bands = [Interval(c - half, c + half) for c, half in zip(centres, halves, strict=True)]
-    return Spread(tuple(errors), tuple(pointwise), tuple(bands), round_fraction(critical))
+    return Spread(tuple(errors), tuple(pointwise), tuple(bands), to_nano(critical))
 
 
 def rank_intervals(resampled: IntArray, drawing: Drawing) -> tuple[Interval, ...]:

@@ -17,10 +17,10 @@ import numpy as np
 
 from pipeline.inference.exact import matmul_dtype, product
 from pipeline.inference.fans import fan_slices
-from pipeline.inference.matrix import MAX_SCORE_BPS
 from pipeline.inference.stepdown import job_runs
 from pipeline.inference.streams import MAX_ENUMERATED_CLUSTERS, enumerate_signs
 from pipeline.inference.workers import run_jobs
+from schemas.taskset import BEST_BPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -131,7 +131,7 @@ def cluster_sums(matrix: ScoreMatrix, weights: FamilyWeights) -> IntArray:
 
 
 def _weighted_sums(matrix: ScoreMatrix, weights: FamilyWeights) -> _Sums:
-    dtype = matmul_dtype(weights.denominator * MAX_SCORE_BPS)
+    dtype = matmul_dtype(weights.denominator * BEST_BPS)
     clusters = cluster_sums(matrix, weights)
     # What all rows have in common moves no difference, but would hide which are out of reach.
     clusters -= clusters.sum(axis=1, keepdims=True) // clusters.shape[1]

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = [
     "RELEASE",
     "TASKS",
-    "Dataset",
     "Manifest",
     "ManifestFile",
     "check_file",

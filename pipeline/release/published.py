@@ -33,14 +33,12 @@ from schemas.release import (
     Provenance,
     PublishedTask,
 )
-from schemas.taskset import LABELS, PORTFOLIOS, Family
+from schemas.taskset import BEST_BPS, LABELS, PORTFOLIOS, Family
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["PublishedSet", "plan_core", "read_task", "read_task_set"]
-
-_BEST_BPS = 10_000
+__all__ = ["plan_core", "read_task", "read_task_set"]
 
 
 class PublishedSet(NamedTuple):
@@ -79,7 +77,7 @@ class _Task(Record):
     validation_stratum: Annotated[int, Field(ge=1, le=4)]
     choices: dict[str, Name]
     selection_size: Literal[3]
-    selection_scores_bps: dict[str, Annotated[int, Field(ge=0, le=_BEST_BPS)]]
+    selection_scores_bps: dict[str, Annotated[int, Field(ge=0, le=BEST_BPS)]]
     optimal_selection: Label
     chance_score_bps: Count
     optimal_margin_bps: Count
@@ -281,13 +279,13 @@ def _check_map(task: _Task, place: DocumentPlace) -> None:
     if missing or extra:
         found = f"missing {sorted(missing)[:3]}, unknown {sorted(extra)[:3]}"
         raise place.refusal(field, "all 56 portfolios and no other", found)
-    best = [portfolio for portfolio in PORTFOLIOS if scores[portfolio] == _BEST_BPS]
+    best = [portfolio for portfolio in PORTFOLIOS if scores[portfolio] == BEST_BPS]
     if len(best) != 1:
         raise place.refusal(field, "one portfolio with 10000", f"{len(best)} {best[:3]}")
     place.equal("optimal_selection", best[0], task.optimal_selection)
     chance = round(Fraction(sum(scores.values()), len(scores)))
     place.equal("chance_score_bps", chance, task.chance_score_bps)
-    margin = _BEST_BPS - sorted(scores.values())[-2]
+    margin = BEST_BPS - sorted(scores.values())[-2]
     place.equal("optimal_margin_bps", margin, task.optimal_margin_bps)
 
 

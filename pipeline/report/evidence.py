@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from schemas import results as rows
     from schemas.taskset import Task
 
-__all__ = ["Evidence", "RouteEvidence", "TaskEvidence", "embedded_json", "evidence"]
+__all__ = ["embedded_json", "evidence"]
 
 _CHOICES, _ANCHOR = "\ue000", "\ue001"
 _TEXT_BUDGET = 1_000_000

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from schemas.results import Standing
     from schemas.taskset import Task
 
-__all__ = ["CaseStudy", "case_studies", "page_html"]
+__all__ = ["case_studies", "page_html"]
 
 _FAMILY, _PANEL = "family", "panel"
 _BAR = 100 * 100 * 1_000_000

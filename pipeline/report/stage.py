@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pipeline.workspace import Workspace
 
-__all__ = ["Document", "build", "file_names", "page_path", "run"]
+__all__ = ["build", "file_names", "page_path", "run"]
 
 _FOLDERS = ("figures", "paper")
 _PLAIN = (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
 
-__all__ = ["build", "coverage_rows", "run", "score_rows"]
+__all__ = ["build", "run"]
 
 
 def run(workspace: Workspace) -> StageSummary:

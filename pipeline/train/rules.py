@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from schemas.taskset import Family, Task
     from schemas.training import Split, TrainingTrack
 
-__all__ = ["Development", "PreferencePair", "completion", "development_tasks", "preference_pairs"]
+__all__ = ["Development", "completion", "development_tasks", "preference_pairs"]
 
 _WHOLE_BPS = 10_000
 
