@@ -42,6 +42,7 @@ from pipeline.inference.panels import shared_ranks
 from pipeline.inference.ranksets import rank_sets, resolved_better
 from pipeline.inference.stepdown import order_pairs, step_down
 from pipeline.inference.streams import Blake3Stream
+from pipeline.inference.workers import Drawing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,8 +99,8 @@ def _pairs(matrix: ScoreMatrix, seed: int) -> _Pairs:
     sums = cluster_sums(matrix, weights)
     order: PairOrder = order_pairs(sums, rows.left, rows.right)
     flips = flip_counts(
-        matrix, weights, fans, Blake3Stream(seed), "pairs",
-        draws=_SIGNS[matrix.models], block=500, order=order, threads=1,
+        matrix, weights, fans, Drawing(Blake3Stream(seed), _SIGNS[matrix.models], threads=1),
+        "pairs", order=order,
     )  # fmt: skip
     totals = sums.sum(axis=0)
     adjusted = {
@@ -140,15 +141,13 @@ def _bands(sample: Sample, scores: Sequence[Fraction], seed: int) -> dict[str, f
     def studentize(counts: Real, drawn: tuple[FamilyDraw, ...], replicates: slice) -> None:
         largest[replicates] = studentizer.largest(counts, drawn)
 
-    drawn = resampled_scores(
-        matrix, Blake3Stream(seed), "scores",
-        draws=_REPLICATES, block=500, also=studentize, threads=1,
-    )  # fmt: skip
+    drawing = Drawing(Blake3Stream(seed), _REPLICATES, threads=1)
+    drawn = resampled_scores(matrix, drawing, "scores", studentize)
     weights = common_weights(matrix.family_sizes)
     totals = matrix.scores_bps @ weights.per_family[matrix.family]
     observed = [Fraction(int(total), weights.denominator) for total in totals]
     spread = score_spread(drawn[:-1], observed)
-    ranks = rank_intervals(drawn[:-1], block=500, tied_in_order=False, threads=1)
+    ranks = rank_intervals(drawn[:-1], drawing)
     fit = band_possible(int(matrix.family_sizes.min()), matrix.clusters)
     band = studentized_band(studentizer, observed, largest, printable=fit)
     nano = [round(score * 10**9) for score in scores]
@@ -169,8 +168,8 @@ def _chance(sample: Sample, seed: int) -> dict[str, float]:
     weights = common_weights(matrix.family_sizes)
     totals = matrix.rows_bps @ weights.per_family[matrix.family]
     flips = flip_counts(
-        matrix, weights, chance_fans(matrix.models), Blake3Stream(seed), "chance",
-        draws=_GUESSERS[matrix.models], block=500, threads=1,
+        matrix, weights, chance_fans(matrix.models),
+        Drawing(Blake3Stream(seed), _GUESSERS[matrix.models], threads=1), "chance",
     )  # fmt: skip
     signed = resolved(holm(flips.p_numerators, flips.p_denominator), flips.p_denominator)
     signed &= totals[:-1] > totals[-1]
@@ -187,7 +186,7 @@ def _chance(sample: Sample, seed: int) -> dict[str, float]:
 
 
 def _ranks(truths: IntArray) -> list[int]:
-    return [int(rank) for rank in shared_ranks([Fraction(int(truth)) for truth in truths])]
+    return list(shared_ranks([Fraction(int(truth)) for truth in truths]))
 
 
 def _held(ends: Sequence[Interval], values: Sequence[int]) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pipeline.errors import FlavourbenchError
 
-__all__ = ["MovedOn", "dvc_stages", "is_locked", "moved_on"]
+__all__ = ["dvc_stages", "is_locked", "moved_on"]
 
 _LIMIT = 4 * 2**20
 _BOUNDS = YamlBounds(values=250_000, depth=16, characters=_LIMIT)

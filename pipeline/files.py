@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     _Refuse = Callable[[str, str], FlavourbenchError]
 
 __all__ = [
-    "FileHash",
-    "Opened",
     "hash_file",
     "open_regular",
     "parse_json",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from pipeline.errors import ParameterError, TableError
+from pipeline.errors import ParameterError, StatisticsError, TableError
 from pipeline.files import read_bytes
 from pipeline.tables import read_table, write_table
 from pipeline.yaml import YamlBounds, parse_yaml
@@ -18,12 +18,13 @@ from schemas.execution import Response
 from schemas.parameters import Parameters, StarterRelease
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from pipeline.tables import Table
     from schemas.parameters import ReleaseParameters
     from schemas.record import Row
+    from schemas.results import CoreTask
 
 __all__ = [
     "Artifact",
@@ -108,6 +109,24 @@ class Workspace(NamedTuple):
                 "Add a route, or set ranked: true on one more.",
             )  # fmt: skip
         return ranked
+
+    def in_core_order(self, core: Iterable[CoreTask]) -> list[CoreTask]:
+        """The core in the order of the statistics: by panel, ranked family, place in its stratum.
+
+        Raises
+        ------
+        StatisticsError
+            A task is of a family that `score.families` does not name.
+        """
+        entries = list(core)
+        families = self.parameters.score.families
+        other = next((entry.family for entry in entries if entry.family not in families), None)
+        if other is not None:
+            raise StatisticsError(
+                "a core of the families in score.families", other.value,
+                "artifacts/score/core.parquet", "Run `flavourbench score` again.",
+            )  # fmt: skip
+        return sorted(entries, key=lambda c: (c.panel, families.index(c.family), c.position))
 
     def artifact(self, stage: str, table: str) -> Path:
         """Path of a stage's table."""

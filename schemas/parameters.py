@@ -25,18 +25,12 @@ __all__ = [
     "FreezeParameters",
     "PanelParameters",
     "Parameters",
-    "ParseParameters",
-    "PlanCore",
     "PublishedFiles",
-    "PublishedFreeze",
     "PublishedRelease",
     "ReleaseParameters",
-    "ReportParameters",
     "RuleCore",
-    "ScoreParameters",
     "StarterRelease",
     "StatisticsParameters",
-    "TrainParameters",
 ]
 
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from schemas.record import Count, Digest, Record, Row
 from schemas.release import Label, Name, Provenance
 
 __all__ = [
+    "BEST_BPS",
     "CONTRACTS",
     "LABELS",
     "PORTFOLIOS",
@@ -21,6 +22,8 @@ __all__ = [
     "ParserContract",
     "Task",
     "TaskSet",
+    "score_map",
+    "score_of",
 ]
 
 LABELS = "ABCDEFGH"
@@ -29,8 +32,13 @@ LABELS = "ABCDEFGH"
 PORTFOLIOS = tuple("".join(three) for three in itertools.combinations(LABELS, 3))
 """The 56 portfolios in the order of every score map: ABC, ABD, … FGH."""
 
-Bps = Annotated[int, Field(ge=0, le=10_000)]
-"""Basis points of a score: 10,000 is the optimum."""
+_PLACES = {portfolio: place for place, portfolio in enumerate(PORTFOLIOS)}
+
+BEST_BPS = 10_000
+"""Score of the optimum, in basis points."""
+
+Bps = Annotated[int, Field(ge=0, le=BEST_BPS)]
+"""Basis points of a score."""
 
 
 class Family(StrEnum):
@@ -63,6 +71,24 @@ class Task(Row):
     chance_bps: Bps
     margin_bps: Bps
     prompt: str
+
+
+class Scored(Protocol):
+    """What has a score map: a task, or a task's map under another release."""
+
+    @property
+    def scores_bps(self) -> tuple[int, ...]:
+        """Scores in the order of `PORTFOLIOS`, in basis points."""
+
+
+def score_of(scored: Scored, portfolio: str) -> int:
+    """The score of a portfolio in basis points."""
+    return scored.scores_bps[_PLACES[portfolio]]
+
+
+def score_map(scored: Scored) -> dict[str, int]:
+    """Scores in basis points by portfolio."""
+    return dict(zip(PORTFOLIOS, scored.scores_bps, strict=True))
 
 
 class TaskSet(Row):
@@ -112,7 +138,7 @@ class Forgiveness(StrEnum):
     """What a parser contract may read past (spec 3)."""
 
     CLOSING_EMPHASIS = "closing_emphasis"
-    NAME_EMPHASIS = "name_emphasis"
+    NAME_EMPHASIS = "name_emphasis"  # every contract has it, so the reader does not ask
     CLOSE_TOKEN = "close_token"  # noqa: S105  # a model's stray end-of-turn mark
     FINAL_FULL_STOP = "final_full_stop"
     AND_BEFORE_LAST = "and_before_last"

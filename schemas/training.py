@@ -20,11 +20,11 @@ __all__ = [
     "GrpoRow",
     "SftRow",
     "Split",
-    "Track",
+    "TrainingTrack",
 ]
 
 Split = Literal["train", "validation"]
-Track = Literal["primary", "supplemental"]
+TrainingTrack = Literal["primary", "supplemental"]
 
 
 class DevelopmentTask(Row):
@@ -42,7 +42,7 @@ class DevelopmentTask(Row):
     panel: Name
     family: Family
     anchor: Name
-    track: Track
+    track: TrainingTrack
     split: Split
 
 

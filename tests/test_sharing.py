@@ -55,7 +55,7 @@ def test_a_reviewer_pulls_verifies_audits_and_seals(clone: Lab) -> None:
 
 
 def test_an_edit_of_the_report_fetches_what_it_needs_and_runs_the_report_alone(clone: Lab) -> None:
-    clone.edit("pipeline/report/views.py", '"95% band"', '"95 % band"')
+    clone.edit("pipeline/report/leaderboard.py", '"95% band"', '"95 % band"')
     done = ok(clone, "dvc", "repro", "--pull", "--allow-missing", "--no-run-cache")
     ran = [line.split("'")[1] for line in done.splitlines() if line.startswith("Running stage")]
     assert ran == ["report"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pipeline.workspace import Workspace
     from schemas.endpoint import Prices
 
-__all__ = ["Check", "check_routes", "checks_view"]
+__all__ = ["check_routes", "checks_view"]
 
 
 class Check(NamedTuple):

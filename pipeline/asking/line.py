@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pipeline.asking.ledger import Ledger
     from pipeline.asking.tally import Tally
 
-__all__ = ["Hosts", "Line", "paid_job"]
+__all__ = ["Hosts", "paid_job"]
 
 _ROW = 5
 """Cells in a row without an answer of the right model after which a route stops."""

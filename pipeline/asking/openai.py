@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from pipeline.asking.adapter import Exchange, Listing, Reply
 from pipeline.asking.budget import in_micros
-from pipeline.asking.outcomes import Fault, Usage, Wire, judge
+from pipeline.asking.outcomes import Fault, ReportedUsage, Wire, judge
 from pipeline.asking.secrets import Secrets, read_headers, read_proxies, variables
 from pipeline.asking.waits import retry_after_ms
 from pipeline.errors import FlavourbenchError
@@ -229,7 +229,7 @@ class OpenAiAdapter:
                 found[self._secrets.hide(name)[:_HEADER_LIMIT]] = shown[:_HEADER_LIMIT]
         return found
 
-    def _cost(self, wire: Wire, usage: Usage) -> int | None:
+    def _cost(self, wire: Wire, usage: ReportedUsage) -> int | None:
         """Millionths of a US dollar: the provider's own figure, else tokens by price."""
         if wire.status is not None and not _answered(wire.status):
             return 0

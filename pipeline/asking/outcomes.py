@@ -25,7 +25,7 @@ from schemas.execution import Outcome, Rule
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Fault", "Usage", "Verdict", "Wire", "judge"]
+__all__ = ["Fault", "ReportedUsage", "Wire", "judge"]
 
 _OK = range(200, 300)
 _SAID_LIMIT = 300
@@ -89,7 +89,7 @@ class Wire(NamedTuple):
     first_byte_ms: int | None = None
 
 
-class Usage(NamedTuple):
+class ReportedUsage(NamedTuple):
     """Tokens as the provider counts them, and its own price in US dollars where it names one."""
 
     prompt_tokens: int | None = None
@@ -105,7 +105,7 @@ class Verdict(NamedTuple):
     body_id: str | None = None
     returned_model: str | None = None
     finish_reason: str | None = None
-    usage: Usage = Usage()
+    usage: ReportedUsage = ReportedUsage()
     system_fingerprint: str | None = None
 
 
@@ -353,11 +353,11 @@ def _parsed(raw: bytes) -> Any:
         return None
 
 
-def _usage(value: Any) -> Usage:
+def _usage(value: Any) -> ReportedUsage:
     """Usage as far as it can be true: what lies beyond all bounds is unknown."""
     cost = _get(value, "cost")
     usable = isinstance(cost, int | float) and not isinstance(cost, bool)
-    return Usage(
+    return ReportedUsage(
         _count(_get(value, "prompt_tokens")),
         _count(_get(value, "completion_tokens")),
         cost if usable and 0 <= cost <= _USD_LIMIT else None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pipeline.asking.track import Track
     from pipeline.workspace import Workspace
 
-__all__ = ["StoredKeys", "routes_view", "stored_attempts", "stored_keys"]
+__all__ = ["routes_view", "stored_attempts", "stored_keys"]
 
 _SHOWN = 12
 

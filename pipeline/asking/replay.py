@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from schemas.record import IdentityValue
     from schemas.routes import ReplayRoute
 
-__all__ = ["ANSWER_LIMIT", "PublishedCell", "ReplayAdapter", "ReplayLine", "identity", "make",
+__all__ = ["ANSWER_LIMIT", "ReplayAdapter", "ReplayLine", "identity", "make",
            "read_replay"]  # fmt: skip
 
 _FILE_LIMIT = 2**30

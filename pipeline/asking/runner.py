@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.asking.adapter import Adapter, Request
     from pipeline.asking.ledger import Ledger
 
-__all__ = ["Asker", "Begun", "Job", "begun", "plain_job", "run_jobs"]
+__all__ = ["Job", "begun", "plain_job", "run_jobs"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _TURNS = 3

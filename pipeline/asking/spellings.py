@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Span", "Spellings"]
+__all__ = ["Spellings"]
 
 _DEPTH = 8
 """Layers of escapes that are resolved, one within the other."""

@@ -14,7 +14,7 @@ from schemas.execution import Outcome, Response
 from schemas.parameters import FreezeParameters
 from schemas.release import Direction, Ingredient, Release
 from schemas.results import CellStatus, CoreTask, Score, Selection, Standing
-from schemas.taskset import CONTRACTS, PORTFOLIOS, Task
+from schemas.taskset import CONTRACTS, PORTFOLIOS, Task, score_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ _MICRO = 1_000_000
 _SHOWN = 300
 
 
-class _Cell(NamedTuple):
+class _AuditedCell(NamedTuple):
     """A cell's rows; none where there is no such row or its table is not here."""
 
     workspace: Workspace
@@ -106,7 +106,7 @@ def release_step(workspace: Workspace) -> AuditStep:
     )  # fmt: skip
 
 
-def _find(workspace: Workspace, slug: str, task_id: str) -> _Cell:
+def _find(workspace: Workspace, slug: str, task_id: str) -> _AuditedCell:
     from pipeline.asking.adapter import request_digest
 
     if slug not in workspace.parameters.routes:
@@ -116,7 +116,7 @@ def _find(workspace: Workspace, slug: str, task_id: str) -> _Cell:
     selection = _required(workspace, SELECTIONS, "a cell of this run", slug=slug, task_id=task_id)
     answers = Place("execute", slug, Response)
     key = request_digest(selection.row.task_digest, selection.row.route_digest, 0)
-    return _Cell(
+    return _AuditedCell(
         workspace,
         table_entries(stored_headers(workspace)),
         slug,
@@ -186,7 +186,7 @@ def _prompt(workspace: Workspace, task: Task) -> AuditStep:
     return checked("prompt", holds, said if holds else "the template gives another text")
 
 
-def _request(cell: _Cell) -> AuditStep:
+def _request(cell: _AuditedCell) -> AuditStep:
     from pipeline.asking.adapter import request_digest
     from pipeline.asking.routes import find_route
     from pipeline.portfolio import PORTFOLIO
@@ -208,7 +208,7 @@ def _request(cell: _Cell) -> AuditStep:
     )  # fmt: skip
 
 
-def _raw(cell: _Cell) -> AuditStep:
+def _raw(cell: _AuditedCell) -> AuditStep:
     from pipeline.audit.answers import answer_step
 
     place = Place("execute", cell.slug, Response)
@@ -217,7 +217,7 @@ def _raw(cell: _Cell) -> AuditStep:
     return answer_step(cell.workspace, cell.task, cell.selection.row, cell.response)
 
 
-def _selection(cell: _Cell) -> AuditStep:
+def _selection(cell: _AuditedCell) -> AuditStep:
     from pipeline.answer import answer_text
     from pipeline.parse.reader import Reading, read_selection
 
@@ -247,14 +247,14 @@ def _selection(cell: _Cell) -> AuditStep:
     )  # fmt: skip
 
 
-def _score(cell: _Cell) -> AuditStep:
+def _score(cell: _AuditedCell) -> AuditStep:
     choice = cell.selection.row.selection
     if choice is None:
         holds = cell.score is None
         return checked("score", holds, "no selection, so no score: neither zero nor dropped alone")
     if cell.score is None:
         return _gone("score", cell.workspace, SCORES)
-    derived = cell.task.row.scores_bps[PORTFOLIOS.index(choice)]
+    derived = score_of(cell.task.row, choice)
     row = cell.score.row
     holds = (derived, cell.selection.digest, cell.task.digest) == (
         row.score_bps, row.selection_digest, row.task_digest
@@ -263,7 +263,7 @@ def _score(cell: _Cell) -> AuditStep:
     return checked("score", holds, f"score {cell.score.digest}", said)
 
 
-def _core(cell: _Cell) -> AuditStep:
+def _core(cell: _AuditedCell) -> AuditStep:
     workspace, task = cell.workspace, cell.task.row
     if not CORE.path(workspace).exists():
         return _gone("common core", workspace, CORE)
@@ -283,7 +283,7 @@ def _core(cell: _Cell) -> AuditStep:
     return checked("common core", True, f"outside: {told}")
 
 
-def _share(cell: _Cell) -> AuditStep:
+def _share(cell: _AuditedCell) -> AuditStep:
     workspace, title = cell.workspace, "share of the score"
     if not CORE.path(workspace).exists() or not SCORES.path(workspace).exists():
         return _gone(title, workspace, CORE)
@@ -328,7 +328,7 @@ def family_means(workspace: Workspace, slug: str) -> dict[str, tuple[int, Fracti
     }
 
 
-def _standing(cell: _Cell) -> AuditStep:
+def _standing(cell: _AuditedCell) -> AuditStep:
     route = cell.workspace.parameters.routes[cell.slug]
     if cell.standing is None:
         if route.ranked or not STANDINGS.path(cell.workspace).exists():
@@ -350,12 +350,12 @@ def _standing(cell: _Cell) -> AuditStep:
     )  # fmt: skip
 
 
-def _claims(cell: _Cell) -> tuple[Claim, ...]:
+def _claims(cell: _AuditedCell) -> tuple[Claim, ...]:
     rows = (cell.task, cell.response, cell.selection, cell.score, cell.core, cell.standing)
     return tuple(row for row in rows if row is not None)
 
 
-def _proofs(cell: _Cell) -> AuditStep:
+def _proofs(cell: _AuditedCell) -> AuditStep:
     claims = _claims(cell)
     tables = {found.place: run_proof(cell.entries, found.place) for found in claims}
     run = next(iter(tables.values())).run

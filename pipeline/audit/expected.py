@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     from pipeline.tables import TableHeader
     from pipeline.workspace import Workspace
 
-__all__ = ["Expected", "Pair", "card_pairs", "check_expected", "check_pair", "read_expected"]
+__all__ = [
+    "Expected",
+    "card_pairs",
+    "check_expected",
+    "check_pair",
+    "read_expected",
+]
 
 _PAGE_LIMIT = 16 * 2**20
 _RUN = re.compile(r"^- Run ([0-9a-f]{64})$", re.MULTILINE)
@@ -37,7 +43,7 @@ _PAGE = ".md"
 _SEALS = "`flavourbench seal` writes a card and prints the hash."
 
 
-class Pair(NamedTuple):
+class ExpectedCard(NamedTuple):
     """A card and the page beside it, either of which may be missing; what each is called."""
 
     card: Path | None
@@ -49,7 +55,7 @@ class Expected(NamedTuple):
 
     run: str
     card: Card | None
-    pair: Pair
+    pair: ExpectedCard
 
 
 def read_expected(text: str) -> Expected:
@@ -64,12 +70,12 @@ def read_expected(text: str) -> Expected:
     """
     path = Path(text)
     if re.fullmatch(rf"[0-9a-f]{{{_WHOLE}}}", text.lower()):
-        return Expected(text.lower(), None, Pair(None, None))
+        return Expected(text.lower(), None, ExpectedCard(None, None))
     if path.suffix == _PAGE and _is_file(path):
         named = _RUN.search(_text(path))
         if named is None:
             raise UsageError("a card's page", "no run in it", text, _SEALS)
-        return Expected(named[1], None, Pair(None, path))
+        return Expected(named[1], None, ExpectedCard(None, path))
     if text and _is_file(path):
         card = read_card(path)
         return Expected(card.run, card, _pair(path))
@@ -83,7 +89,7 @@ def read_expected(text: str) -> Expected:
     )  # fmt: skip
 
 
-def card_pairs(workspace: Workspace) -> Iterator[Pair]:
+def card_pairs(workspace: Workspace) -> Iterator[ExpectedCard]:
     """Cards where `seal` puts them: in the workspace, or in `artifacts/`."""
     for folder in (workspace.root, workspace.root / "artifacts"):
         pair = _pair(folder / f"{CARD}.json")
@@ -108,7 +114,7 @@ def check_expected(
 
 
 def check_pair(
-    workspace: Workspace, headers: dict[Place, TableHeader], pair: Pair
+    workspace: Workspace, headers: dict[Place, TableHeader], pair: ExpectedCard
 ) -> list[Difference] | None:
     """Where a card that lies here, or its page, is not this run's; none if of another run.
 
@@ -139,10 +145,10 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _pair(card: Path) -> Pair:
+def _pair(card: Path) -> ExpectedCard:
     page = card.with_suffix(_PAGE)
     found = [path if path.exists() or path.is_symlink() else None for path in (card, page)]
-    return Pair(*found)
+    return ExpectedCard(*found)
 
 
 def _name(workspace: Workspace, path: Path) -> str:

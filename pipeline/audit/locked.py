@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
-__all__ = ["LockCheck", "LockedOutput", "LockedOutputs", "compare_with_lock", "locked_outputs"]
+__all__ = ["compare_with_lock"]
 
 _CHUNK = 2**20
 _FOLDER = ".dir"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pipeline.workspace import Workspace
     from schemas.record import Row
 
-__all__ = ["Claim", "Hit", "RunProof", "claim", "find_hash", "find_row", "read_row",
+__all__ = ["Claim", "Hit", "claim", "find_hash", "find_row", "read_row",
            "run_proof", "values_where"]  # fmt: skip
 
 PREFIX = 8

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from schemas.release import Direction, Ingredient
     from schemas.taskset import Task
 
-__all__ = ["DerivedMap", "derive_map", "derive_prompt"]
+__all__ = ["derive_map", "derive_prompt"]
 
 
 class DerivedMap(NamedTuple):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pipeline.workspace import Workspace
     from schemas.taskset import Task
 
-__all__ = ["Derived", "derive_answer", "derive_answers", "derive_stage", "missing_source",
+__all__ = ["Derived", "derive_answer", "derive_stage",
            "underivable"]  # fmt: skip
 
 

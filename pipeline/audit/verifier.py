@@ -69,7 +69,7 @@ class ProofFailedError(Exception):
     """The file is a proof, and what it says is not so."""
 
 
-class _Row(NamedTuple):
+class _ProvedRow(NamedTuple):
     """A row that belongs to its table."""
 
     digest: str
@@ -114,7 +114,7 @@ def check_file(path: Path, run: str | None = None) -> Proved:
         raise NotAProofError(f"format {document['format'][:40]!r} is not {_FORMAT!r}")
     if run is not None and document["run"] != run.lower():
         raise ProofFailedError(f"the proof is of run {document['run'][:64]}, not of {run}")
-    rows: dict[str, _Row] = {}
+    rows: dict[str, _ProvedRow] = {}
     lines: list[str] = []
     for number, claim in enumerate(document["claims"], start=1):
         where = f"claim {number}"
@@ -134,7 +134,7 @@ def check_file(path: Path, run: str | None = None) -> Proved:
     return Proved(document["run"], tuple(lines), tuple(_unclaimed(rows, document["raw"], run)))
 
 
-def _unclaimed(rows: dict[str, _Row], raw: dict[str, Any], run: str | None) -> list[str]:
+def _unclaimed(rows: dict[str, _ProvedRow], raw: dict[str, Any], run: str | None) -> list[str]:
     """What a reader could believe to be proved, and is not."""
     found = []
     if run is None:
@@ -153,7 +153,7 @@ def _unclaimed(rows: dict[str, _Row], raw: dict[str, Any], run: str | None) -> l
     return found
 
 
-def _agreements(rows: dict[str, _Row]) -> list[str]:
+def _agreements(rows: dict[str, _ProvedRow]) -> list[str]:
     """Rows of one cell name one task and one route, whichever of them are there."""
     lines = []
     for name in _SHARED:
@@ -166,7 +166,7 @@ def _agreements(rows: dict[str, _Row]) -> list[str]:
     return lines
 
 
-def _claim(claim: Any, run: str, where: str) -> _Row:
+def _claim(claim: Any, run: str, where: str) -> _ProvedRow:
     """A row that belongs to its table, and its table to the run."""
     _shape(claim, {"kind": str, "fields": dict, "proof": dict, "table": dict, "table_proof": dict},
            where)  # fmt: skip
@@ -181,7 +181,7 @@ def _claim(claim: Any, run: str, where: str) -> _Row:
         raise ProofFailedError(f"{where}: the proof is for another number of rows")
     entry = _digest("run-table", table)
     _inclusion(claim["table_proof"], _Leaf("run-table", entry, run), f"{where}, table")
-    return _Row(digest, claim["fields"])
+    return _ProvedRow(digest, claim["fields"])
 
 
 class _Leaf(NamedTuple):
@@ -234,7 +234,7 @@ class _Link(NamedTuple):
     what: str
 
 
-def _links(rows: dict[str, _Row], raw: dict[str, Any]) -> list[str]:
+def _links(rows: dict[str, _ProvedRow], raw: dict[str, Any]) -> list[str]:
     """How the rows fit together, as far as they are there."""
     lines: list[str] = []
     for link in _known_links(rows):
@@ -255,7 +255,7 @@ def _links(rows: dict[str, _Row], raw: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _known_links(rows: dict[str, _Row]) -> list[_Link]:
+def _known_links(rows: dict[str, _ProvedRow]) -> list[_Link]:
     def digest(kind: str) -> Any:
         return rows[kind].digest if kind in rows else None
 
@@ -281,7 +281,7 @@ def _known_links(rows: dict[str, _Row]) -> list[_Link]:
     ]  # fmt: skip
 
 
-def _look_up(rows: dict[str, _Row]) -> Any:
+def _look_up(rows: dict[str, _ProvedRow]) -> Any:
     scores = rows["task"].fields.get("scores_bps")
     choice = rows["selection"].fields.get("selection")
     if not isinstance(scores, list) or len(scores) != len(_PORTFOLIOS) or choice not in _PORTFOLIOS:

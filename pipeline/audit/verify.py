@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     from pipeline.tables import Table, TableHeader
     from pipeline.workspace import Workspace
 
-__all__ = ["Step", "Verification", "seal", "verify"]
+__all__ = ["Verification", "VerifyStep", "seal", "verify"]
 
 _REPORT_LIMIT = 2**28
 _NAMED = 10
 
 
-class Step(NamedTuple):
+class VerifyStep(NamedTuple):
     """One numbered step.
 
     Attributes
@@ -82,7 +82,7 @@ class Verification(NamedTuple):
     """All steps, and the identity (hex) of the run as its tables state it."""
 
     run: str
-    steps: tuple[Step, ...]
+    steps: tuple[VerifyStep, ...]
 
     @property
     def differences(self) -> tuple[Difference, ...]:
@@ -118,7 +118,7 @@ def verify(
         stored_headers(workspace)  # says what to do
         raise UsageError("tables", "none that can be read", "artifacts", "Run `dvc checkout`.")
     expected = None if expect is None else read_expected(expect)
-    steps: list[Step] = []
+    steps: list[VerifyStep] = []
     for step in _steps(workspace, quick):
         steps.append(step)
         progress(len(steps), 4 if quick else 3 + sum(len(track.stages) for track in TRACKS))
@@ -148,35 +148,39 @@ def seal(workspace: Workspace, folder: Path) -> Card:
     return card
 
 
-def _steps(workspace: Workspace, quick: bool) -> Iterator[Step]:
+def _steps(workspace: Workspace, quick: bool) -> Iterator[VerifyStep]:
     stored: dict[Place, Table[Any]] = {}
     sound: set[Place] = set()
     yield _files(workspace, stored if not quick else None, sound)
     yield _chain(workspace, _headers(workspace))
     yield _locked(workspace)
     if quick:
-        yield Step("stages and report", "hashed only, not derived again", (), Mark.UNKNOWN)
+        yield VerifyStep("stages and report", "hashed only, not derived again", (), Mark.UNKNOWN)
     else:
         yield from _stages(workspace, stored, sound)
 
 
-def _held_against(workspace: Workspace, expected: Expected | None) -> Iterator[Step]:
+def _held_against(workspace: Workspace, expected: Expected | None) -> Iterator[VerifyStep]:
     """Cards that lie here, and what a person expects."""
     headers = _headers(workspace)
     for pair in card_pairs(workspace):
         title, found = "the card that lies here", check_pair(workspace, headers, pair)
         name = (pair.card or pair.page or workspace.root).relative_to(workspace.root).as_posix()
         if found is None:
-            yield Step(title, f"{name} is of another run", (), Mark.UNKNOWN)
+            yield VerifyStep(title, f"{name} is of another run", (), Mark.UNKNOWN)
         else:
-            yield Step(title, f"{name} says what the tables say; versions aside", tuple(found))
+            yield VerifyStep(
+                title, f"{name} says what the tables say; versions aside", tuple(found)
+            )
     if expected is not None:
         said = "is what the tables give" if expected.card is None else "is as its card says"
         differences = check_expected(workspace, headers, expected)
-        yield Step("the expected run", f"run {expected.run} {said}", tuple(differences))
+        yield VerifyStep("the expected run", f"run {expected.run} {said}", tuple(differences))
 
 
-def _files(workspace: Workspace, stored: dict[Place, Table[Any]] | None, sound: set[Place]) -> Step:
+def _files(
+    workspace: Workspace, stored: dict[Place, Table[Any]] | None, sound: set[Place]
+) -> VerifyStep:
     found: list[Difference] = []
     rows = 0
     for place in places(workspace.parameters):
@@ -199,7 +203,7 @@ def _files(workspace: Workspace, stored: dict[Place, Table[Any]] | None, sound: 
     evidence = (
         f"{len(sound)} tables of {rows:,} rows; every row gives its digest, every table its root"
     )
-    return Step("rows and roots", evidence, tuple(found))
+    return VerifyStep("rows and roots", evidence, tuple(found))
 
 
 def _headers(workspace: Workspace) -> dict[Place, TableHeader]:
@@ -215,7 +219,7 @@ def _headers(workspace: Workspace) -> dict[Place, TableHeader]:
     return found
 
 
-def _chain(workspace: Workspace, headers: dict[Place, TableHeader]) -> Step:
+def _chain(workspace: Workspace, headers: dict[Place, TableHeader]) -> VerifyStep:
     parameters = workspace.parameters
     found: list[Difference] = []
     for place, header in headers.items():
@@ -224,24 +228,24 @@ def _chain(workspace: Workspace, headers: dict[Place, TableHeader]) -> Step:
     links = sum(len(header.inputs) for header in headers.values())
     routes = sum(place.answers for place in headers)
     evidence = f"{links} input roots and {routes} routes are what they name"
-    return Step("the chain of inputs", evidence, tuple(found))
+    return VerifyStep("the chain of inputs", evidence, tuple(found))
 
 
-def _locked(workspace: Workspace) -> Step:
+def _locked(workspace: Workspace) -> VerifyStep:
     lock = workspace.root / "dvc.lock"
     if not lock.is_file():
-        return Step("files as dvc.lock lists them", "there is no dvc.lock", (), Mark.UNKNOWN)
+        return VerifyStep("files as dvc.lock lists them", "there is no dvc.lock", (), Mark.UNKNOWN)
     files, gone, found = compare_with_lock(workspace.root, workspace.parameters.all_routes)
     evidence = f"{files} files are those that dvc.lock lists, byte by byte"
     if gone:
         named = ", ".join(gone[:_NAMED]) + (", …" if len(gone) > _NAMED else "")
         evidence += f"; it also remembers {len(gone)} stages that are not defined now: {named}"
-    return Step("files as dvc.lock lists them", evidence, found)
+    return VerifyStep("files as dvc.lock lists them", evidence, found)
 
 
 def _stages(
     workspace: Workspace, stored: dict[Place, Table[Any]], sound: set[Place]
-) -> Iterator[Step]:
+) -> Iterator[VerifyStep]:
     """Each stage derived from those before it; what cannot be derived is taken as it is stored."""
     held = workspace
     for stage in (stage for track in TRACKS for stage in track.stages):
@@ -270,10 +274,10 @@ def _stages(
                 held = held.holding(place.path(workspace), stored[place])
         roots = f"{len(result.tables)} tables derived again give the stored roots"
         said = "; ".join([roots, *result.kept] if result.tables else result.kept)
-        yield Step(f"stage {stage.word}", said, tuple(found), result.mark)
+        yield VerifyStep(f"stage {stage.word}", said, tuple(found), result.mark)
 
 
-def _documents(workspace: Workspace, stage: Stage) -> Step:
+def _documents(workspace: Workspace, stage: Stage) -> VerifyStep:
     """What a stage writes for people, written again in memory and compared."""
     folder = workspace.root / "artifacts" / stage.word
     found: list[Difference] = []
@@ -292,7 +296,7 @@ def _documents(workspace: Workspace, stage: Stage) -> Step:
             said = "no such file: this run has none"
             found.append(Difference(f"artifacts/report/{name}", said, "a file"))
     evidence = f"{len(documents)} files written again are the stored ones, byte by byte"
-    return Step(f"stage {stage.word}", evidence, tuple(found))
+    return VerifyStep(f"stage {stage.word}", evidence, tuple(found))
 
 
 def _document(file: str, path: Path, data: bytes) -> list[Difference]:

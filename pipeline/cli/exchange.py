@@ -69,8 +69,7 @@ def template(
     as_json: Json = False,
 ) -> None:
     """Write a file to fill in with your own answers, for `flavourbench score`."""
-    from pipeline.exchange.template import write_template
-    from pipeline.exchange.views import template_view
+    from pipeline.exchange.template import template_view, write_template
 
     show(template_view(to, write_template(opened(workspace), to)), as_json)
 
@@ -83,7 +82,6 @@ def reward(
     as_json: Json = False,
 ) -> None:
     """Score one answer to one task."""
-    from pipeline.exchange.reward import reward_of
-    from pipeline.exchange.views import reward_view
+    from pipeline.exchange.reward import reward_of, reward_view
 
     show(reward_view(*reward_of(opened(workspace), task, text)), as_json)

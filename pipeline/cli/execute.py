@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.common import HERE, Folder, Json, opened, say, show
+from pipeline.cli.looking import PANEL as LOOKING
 from pipeline.cli.stages import PANEL
-from pipeline.cli.views import PANEL as LOOKING
 
 __all__ = ["commands"]
 

@@ -79,7 +79,7 @@ def score(
         say(run(place), as_json)
         return
     from pipeline.exchange.own import own_report
-    from pipeline.exchange.views import own_view
+    from pipeline.exchange.own_view import own_view
 
     report, path = own_report(place, answers, check, to)
     show(own_view(report, path, checked=check is not None), as_json)

@@ -31,7 +31,7 @@ def audit(
     """Show what is behind a hash, each step derived again and marked; exit 1 if a step differs."""
     from pipeline.audit.proof import write_proof
     from pipeline.audit.subjects import audit_named
-    from pipeline.audit.views import audit_view
+    from pipeline.audit.verdicts import audit_view
 
     found = audit_named(opened(workspace), name, route, task)
     if proof:
@@ -50,7 +50,7 @@ def verify_proof(
 ) -> None:
     """Check a proof with nothing else at hand; `pipeline/audit/verifier.py` does it on its own."""
     from pipeline.audit.subjects import check_proof
-    from pipeline.audit.views import proved_view
+    from pipeline.audit.verdicts import proved_view
 
     show(proved_view(check_proof(file, run)), as_json)
 
@@ -68,8 +68,8 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check every row, root and link, then derive every stage again; exit 1 if anything differs."""
+    from pipeline.audit.verdicts import verification_view
     from pipeline.audit.verify import verify as check
-    from pipeline.audit.views import verification_view
     from pipeline.progress import progress_bar
 
     with progress_bar("verify") as progress:
@@ -85,8 +85,8 @@ def seal(
     as_json: Json = False,
 ) -> None:
     """Write the run's card: everything by digest, with the leaderboard. A paper prints its hash."""
+    from pipeline.audit.verdicts import card_view
     from pipeline.audit.verify import seal as seal_run
-    from pipeline.audit.views import card_view
 
     show(card_view(seal_run(opened(workspace), folder)), as_json)
 
@@ -109,8 +109,8 @@ def diff(
     as_json: Json = False,
 ) -> None:
     """Compare two releases: ingredients, tasks, and which conclusions survive."""
+    from pipeline.compare.changes import changes_view
     from pipeline.compare.releases import compare_named
-    from pipeline.compare.views import changes_view
     from pipeline.showing.documents import markdown_text
 
     changes = compare_named(before, after, opened(workspace))

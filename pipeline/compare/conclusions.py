@@ -11,23 +11,26 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipeline.errors import ScoreError
 from pipeline.freeze.maps import summary
 from pipeline.identity import row_digest
-from pipeline.inference.analysis import Settings, analyse
+from pipeline.inference.analysis import analyse
+from pipeline.inference.exact import nano_to_micro, to_micro
 from pipeline.inference.matrix import ScoreMatrix
+from pipeline.statistics.stage import draw_settings
 from schemas.results import CoreTask, Selection
-from schemas.taskset import PORTFOLIOS, Task
+from schemas.taskset import Task, score_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipeline.compare.rescore import RescoredMap
-    from pipeline.inference.results import Analysis, Standing
+    from pipeline.inference.analysis import Settings
+    from pipeline.inference.results import Analysis, InferredStanding
     from pipeline.workspace import Workspace
 
-__all__ = ["Answers", "ConclusionChanges", "ContrastChange", "Place", "StandingChange",
+__all__ = ["Answers", "ConclusionChanges", "RoutePlace",
            "compare_conclusions", "read_answers"]  # fmt: skip
 
 
-class Place(NamedTuple):
+class RoutePlace(NamedTuple):
     """A route's place under one release: score and 95% band in millionths of a basis point."""
 
     score_microbps: int
@@ -42,8 +45,8 @@ class StandingChange(NamedTuple):
     """A ranked route under both releases."""
 
     slug: str
-    before: Place
-    after: Place
+    before: RoutePlace
+    after: RoutePlace
 
 
 class ContrastChange(NamedTuple):
@@ -128,15 +131,13 @@ def read_answers(workspace: Workspace, more: Sequence[Task] = ()) -> Answers:
         Fewer than two of its routes are ranked.
     ScoreError
         A task that was answered is not known by its digest.
+    StatisticsError
+        The core has a family that is not ranked.
     """
     frozen = workspace.read("freeze", Task)
     tasks = {row_digest(task): task for task in more}
     tasks |= dict(zip(frozen.digests, frozen.rows(), strict=True))
-    families = workspace.parameters.score.families
-    core = sorted(
-        workspace.read("score", CoreTask).rows(),
-        key=lambda row: (row.panel, families.index(row.family), row.position),
-    )
+    core = workspace.in_core_order(workspace.read("score", CoreTask).rows())
     routes = workspace.ranked_routes()
     found: dict[str, dict[str, str]] = {slug: {} for slug in routes}
     for cell in workspace.read("parse", Selection).rows():
@@ -148,13 +149,7 @@ def read_answers(workspace: Workspace, more: Sequence[Task] = ()) -> Answers:
                 "answers to tasks that one of the sides knows", row.task_id, "score/core",
                 "Compare with the revision that the answers are of, or run `dvc repro`.",
             )  # fmt: skip
-    parameters = workspace.parameters.statistics
-    settings = Settings(
-        seed=parameters.seed,
-        bootstrap_draws=parameters.bootstrap,
-        sign_draws=parameters.sign_flips,
-        stream=parameters.stream,
-    )
+    settings = draw_settings(workspace.parameters.statistics)
     digests = tuple(row.task_digest for row in core)
     return Answers(tuple(tasks[digest] for digest in digests), digests, found, routes, settings)
 
@@ -189,8 +184,8 @@ def compare_conclusions(
     if not pairs:
         return ConclusionChanges(len(answers.tasks), 0, 0, (), (), (0, 0))
     tasks = [task for task, _, _ in pairs]
-    ours = _analysis(answers, tasks, [one.scores_bps for _, one, _ in pairs])
-    theirs = _analysis(answers, tasks, [other.scores_bps for _, _, other in pairs])
+    ours = _analysis(answers, tasks, [one for _, one, _ in pairs])
+    theirs = _analysis(answers, tasks, [other for _, _, other in pairs])
     standings = [
         StandingChange(slug, _place(one), _place(other))
         for slug, one, other in zip(answers.routes, ours.standings, theirs.standings, strict=True)
@@ -205,20 +200,17 @@ def compare_conclusions(
     )
 
 
-def _analysis(
-    answers: Answers, asked: Sequence[_Asked], maps: Sequence[tuple[int, ...]]
-) -> Analysis:
-    places = {portfolio: place for place, portfolio in enumerate(PORTFOLIOS)}
+def _analysis(answers: Answers, asked: Sequence[_Asked], maps: Sequence[RescoredMap]) -> Analysis:
     scores = [
         [
-            scored[places[answers.selections[slug][task.digest]]]
+            score_of(scored, answers.selections[slug][task.digest])
             for task, scored in zip(asked, maps, strict=True)
         ]
         for slug in answers.routes
     ]
     matrix = ScoreMatrix.from_labels(
         scores,
-        [summary(scored).chance_bps for scored in maps],
+        [summary(scored.scores_bps).chance_bps for scored in maps],
         [one.task.family.value for one in asked],
         [one.task.panel for one in asked],
         [one.task.anchor for one in asked],
@@ -226,11 +218,11 @@ def _analysis(
     return analyse(matrix, answers.settings)
 
 
-def _place(standing: Standing) -> Place:
+def _place(standing: InferredStanding) -> RoutePlace:
     band = standing.simultaneous_nanobps
     ranks = standing.rank_interval
-    return Place(
-        round(standing.score_bps * 1_000_000), round(band.lower / 1000), round(band.upper / 1000),
+    return RoutePlace(
+        to_micro(standing.score_bps), nano_to_micro(band.lower), nano_to_micro(band.upper),
         standing.rank, ranks.lower, ranks.upper,
     )  # fmt: skip
 
@@ -249,7 +241,7 @@ def _contrasts(
             found.append(
                 ContrastChange(
                     routes[one.left], routes[one.right], change,
-                    round(one.difference_bps * 1_000_000), round(other.difference_bps * 1_000_000),
+                    to_micro(one.difference_bps), to_micro(other.difference_bps),
                 )
             )  # fmt: skip
     return tuple(found)

@@ -12,8 +12,14 @@ if TYPE_CHECKING:
 
     from schemas.release import Direction, Ingredient
 
-__all__ = ["IngredientChanges", "Move", "NeighbourChange", "Spread", "TagChange",
-           "compare_ingredients"]  # fmt: skip
+__all__ = [
+    "DistanceSpread",
+    "IngredientChanges",
+    "Move",
+    "NeighbourChange",
+    "TagChange",
+    "compare_ingredients",
+]  # fmt: skip
 
 NEIGHBOURS = 10
 """Nearest ingredients that are compared."""
@@ -38,7 +44,7 @@ class Move(NamedTuple):
     distance_ppm: int
 
 
-class Spread(NamedTuple):
+class DistanceSpread(NamedTuple):
     """Least, middle, 90 in 100, and largest of the moves, in millionths."""
 
     least_ppm: int
@@ -83,7 +89,7 @@ class IngredientChanges(NamedTuple):
     removed: tuple[str, ...]
     tags: tuple[TagChange, ...]
     moved: tuple[Move, ...]
-    spread: Spread | None
+    spread: DistanceSpread | None
     dimensions: tuple[int, int]
     neighbours: tuple[NeighbourChange, ...]
     directions: tuple[str, ...]
@@ -150,14 +156,14 @@ def _moves(
     return tuple(sorted(moves, key=lambda move: (-move.distance_ppm, move.name)))
 
 
-def _spread(moved: tuple[Move, ...]) -> Spread | None:
+def _spread(moved: tuple[Move, ...]) -> DistanceSpread | None:
     """Order statistics: the least value that so many in 100 do not exceed."""
     values = sorted(move.distance_ppm for move in moved)
     if not values:
         return None
     last = len(values) - 1
     middle, ninety = (values[-(-len(values) * share // 100) - 1] for share in (50, 90))
-    return Spread(values[0], middle, ninety, values[last])
+    return DistanceSpread(values[0], middle, ninety, values[last])
 
 
 def _neighbours(

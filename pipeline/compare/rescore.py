@@ -51,7 +51,7 @@ class _Space(NamedTuple):
     projections: _Floats
 
 
-class _Row(NamedTuple):
+class _MapRow(NamedTuple):
     """One task in the release's own order of its candidates."""
 
     fits: _Floats
@@ -113,7 +113,7 @@ def _space(
     return _Space(eligible, place, exact_products(units, units), exact_products(units, arrows))
 
 
-def _row(space: _Space, task: Task) -> _Row | None:
+def _row(space: _Space, task: Task) -> _MapRow | None:
     names = (task.anchor, *task.choices)
     if any(name not in space.place for name in names):
         return None
@@ -127,7 +127,7 @@ def _row(space: _Space, task: Task) -> _Row | None:
     valid = _valid(space.eligible, rule, task, choices)
     order = sorted(range(len(choices)), key=lambda i: (not valid[i], -fits[i], task.choices[i]))
     ordered = np.array([choices[i] for i in order])
-    return _Row(
+    return _MapRow(
         fits[order],
         space.cosines[ordered[:, None], ordered[None, :]],
         _feasible(space.eligible, rule, ordered, valid[order]),

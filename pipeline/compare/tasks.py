@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from fractions import Fraction
-from math import isqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemas.taskset import LABELS, PORTFOLIOS
+from pipeline.inference.panels import rank_correlation_nano
+from schemas.taskset import LABELS, score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,9 +14,7 @@ if TYPE_CHECKING:
     from pipeline.compare.rescore import RescoredMap
     from schemas.taskset import Task
 
-__all__ = ["DecisionChange", "TaskChanges", "compare_tasks", "rank_correlation_ppb"]
-
-_PPB = 1_000_000_000
+__all__ = ["TaskChanges", "compare_tasks"]
 
 
 class DecisionChange(NamedTuple):
@@ -123,22 +120,6 @@ def compare_tasks(
     )
 
 
-def rank_correlation_ppb(one: Sequence[int], other: Sequence[int]) -> int | None:
-    """Spearman's rank correlation, ties at their mean rank; none where all values are one."""
-    ranks = [_ranks(values) for values in (one, other)]
-    mean = sum(ranks[0]) / len(one)
-    a, b = ([rank - mean for rank in values] for values in ranks)
-    products = (
-        sum(x * y for x, y in zip(left, right, strict=True))
-        for left, right in ((a, b), (a, a), (b, b))
-    )
-    together, first, second = products
-    if not first or not second:
-        return None
-    square = first * second * _PPB**2 * 16  # ranks are halves, so this is a whole number
-    return round(Fraction(together * _PPB**2 * 4) / Fraction(isqrt(int(square))))
-
-
 def _change(
     before: Task, after: Task, one: RescoredMap | None, other: RescoredMap | None
 ) -> DecisionChange:
@@ -150,7 +131,7 @@ def _change(
     changed = sum(a != b for a, b in zip(*flags, strict=False))
     return DecisionChange(
         before.task_id, after.task_id, _optimum(before) != _optimum(after),
-        rank_correlation_ppb(first, second), round(shift), changed,
+        rank_correlation_nano(first, second), round(shift), changed,
     )  # fmt: skip
 
 
@@ -164,22 +145,10 @@ def _by_names(task: Task) -> dict[frozenset[str], int]:
     names = dict(zip(LABELS, task.choices, strict=True))
     return {
         frozenset(names[label] for label in portfolio): score
-        for portfolio, score in zip(PORTFOLIOS, task.scores_bps, strict=True)
+        for portfolio, score in score_map(task).items()
     }
 
 
 def _optimum(task: Task) -> frozenset[str]:
     names = dict(zip(LABELS, task.choices, strict=True))
     return frozenset(names[label] for label in task.optimum)
-
-
-def _ranks(values: Sequence[int]) -> list[Fraction]:
-    found = [Fraction(0)] * len(values)
-    order = sorted(range(len(values)), key=lambda i: values[i])
-    start = 0
-    for _, group in itertools.groupby(order, key=lambda i: values[i]):
-        places = list(group)
-        for place in places:
-            found[place] = start + Fraction(len(places) + 1, 2)
-        start += len(places)
-    return found

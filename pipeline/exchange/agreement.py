@@ -19,7 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-__all__ = ["Agreement", "Draws", "Figure"]
+from pipeline.inference.exact import ALPHA
+
+__all__ = ["Agreement", "ComparedFigure", "Draws"]
 
 CLOSE = 1e-9
 _WIDTH_IN_ERRORS = 3.92
@@ -28,7 +30,6 @@ _RELATIVE = 0.02
 _BINOMIAL_ERRORS = 5.0
 _P_VALUES = ("sign_flip_p", "holm_p")
 _RESOLVED = "holm_significant"
-_ALPHA = 0.05
 
 
 class Draws(NamedTuple):
@@ -47,7 +48,7 @@ class Draws(NamedTuple):
 
 
 @dataclass
-class Figure:
+class ComparedFigure:
     """One kind of figure: how many were compared, and how far they are apart.
 
     `largest` is the largest difference, `where` its place; `differ` counts those beyond what is
@@ -69,7 +70,7 @@ class Agreement:
     `borderline` counts contrasts that draws alone resolve on one side and not on the other.
     """
 
-    figures: dict[str, Figure] = field(default_factory=dict)
+    figures: dict[str, ComparedFigure] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
     borderline: int = 0
 
@@ -80,7 +81,7 @@ class Agreement:
 
     def note(self, name: str, place: str, ours: Any, published: Any, allowed: float = 0.0) -> None:
         """Take one figure in; numbers may differ by `allowed`, anything else not at all."""
-        figure = self.figures.setdefault(name, Figure(name))
+        figure = self.figures.setdefault(name, ComparedFigure(name))
         figure.compared += 1
         numbers = _number(ours) and _number(published)
         apart = abs(ours - published) if numbers else 0.0
@@ -157,7 +158,7 @@ def _near(row: dict[str, Any], draws: Draws) -> bool:
     if draws.same:
         return False
     whole = draws.counts
-    return bool(abs(row["holm_p"] - _ALPHA) * whole <= _p_bound(row, "holm_p", whole))
+    return bool(abs(row["holm_p"] - float(ALPHA)) * whole <= _p_bound(row, "holm_p", whole))
 
 
 def _number(value: Any) -> bool:

@@ -25,7 +25,7 @@ from pipeline.release.dataset import (
     read_manifest,
     read_objects,
 )
-from pipeline.release.documents import Loose, Place, check_artifact
+from pipeline.release.documents import DocumentPlace, Loose, check_artifact
 from schemas.record import Count, Digest
 from schemas.release import Label, Name
 from schemas.routes import ReplayRoute
@@ -46,10 +46,7 @@ __all__ = [
     "MANIFEST",
     "MODELS",
     "PAIRS",
-    "ImportedSet",
-    "Inference",
-    "ModelLine",
-    "ReleaseFile",
+    "PublishedInference",
     "import_dataset",
     "model_slugs",
 ]
@@ -76,7 +73,7 @@ class ModelLine(Loose):
     route: dict[str, Any]
 
 
-class Inference(Loose):
+class PublishedInference(Loose):
     """How a published analysis drew."""
 
     seed: Count
@@ -90,7 +87,7 @@ class _Responses(Loose):
 
 
 class _Analysis(Loose):
-    inference: Inference
+    inference: PublishedInference
 
 
 class ReleaseFile(Loose):
@@ -130,7 +127,7 @@ class ImportedSet(NamedTuple):
 
     routes: dict[str, ReplayRoute]
     families: tuple[str, ...]
-    inference: Inference
+    inference: PublishedInference
     tasks: int
     answers: int
 
@@ -166,7 +163,7 @@ def import_dataset(source: Path, staging: Path, place: str, progress: Progress) 
     answers = staging / "answers"
     answers.mkdir()
     document = read_json(release / RELEASE, _RELEASE_LIMIT, ReleaseError)
-    said = Place(str(source / RELEASE)).valid(ReleaseFile, document)
+    said = DocumentPlace(str(source / RELEASE)).valid(ReleaseFile, document)
     entry = manifest.file(_OBSERVATIONS, str(source / MANIFEST))
     observations = check_file(source / _OBSERVATIONS, entry)
     taken = _Intake(observations, tasks, models, answers)
@@ -215,10 +212,10 @@ def _read_models(path: Path, manifest: Manifest) -> dict[str, ModelLine]:
     """Models by slug, in their order."""
     rows = manifest.file(MODELS, str(path)).rows
     models = [
-        Place(str(path), f"number {number}").valid(ModelLine, raw)
+        DocumentPlace(str(path), f"number {number}").valid(ModelLine, raw)
         for number, raw in enumerate(read_objects(path, rows), start=1)
     ]
-    Place(str(path)).equal("model_count", manifest.model_count, len(models))
+    DocumentPlace(str(path)).equal("model_count", manifest.model_count, len(models))
     ids = [model.model_id for model in models]
     for model_id in ids:
         if ids.count(model_id) > 1:
@@ -256,7 +253,7 @@ class _Intake:
 
     def take(self, number: int, raw: dict[str, Any]) -> None:
         """Check one observation and write its answer."""
-        place = Place(str(self._path), f"row {number}")
+        place = DocumentPlace(str(self._path), f"row {number}")
         row = place.valid(_Observation, raw)
         response = place.valid(_Response, row.response)
         check_artifact(row.response, response.artifact_sha256, place)
@@ -284,7 +281,7 @@ class _Intake:
                 first = next(name for name, number in self._tasks.items() if not seen[number])
                 found = f"{seen.count(0)} missing for {slug}, first {first}"
                 raise ExchangeError("a response in every cell", found, str(self._path), _REMEDY)
-        place = Place(where)
+        place = DocumentPlace(where)
         place.equal("primary_observation_count", expected, self.count)
         for panel, hashes in self._hashes.items():
             field = f"inputs.{panel}_responses"

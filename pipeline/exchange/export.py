@@ -17,7 +17,7 @@ from pipeline.release.documents import canonical_text
 from pipeline.showing.view import Grid, View
 from schemas.release import PublishedTask
 from schemas.results import CoreTask
-from schemas.taskset import LABELS, PORTFOLIOS, PUBLISHED_CONTRACT, Family, Task, TaskSet
+from schemas.taskset import BEST_BPS, LABELS, PUBLISHED_CONTRACT, Family, Task, TaskSet, score_map
 from schemas.training import DevelopmentTask, DpoRow, GrpoRow, SftRow
 
 if TYPE_CHECKING:
@@ -28,10 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Exported", "export_rows", "export_view", "training_rows"]
 
-_WHOLE_BPS = 10_000
 _FAMILIES = list(Family)
 
-_Row = TypeVar("_Row", DevelopmentTask, SftRow, DpoRow, GrpoRow)
+_TrainingRow = TypeVar("_TrainingRow", DevelopmentTask, SftRow, DpoRow, GrpoRow)
 
 
 class Exported(NamedTuple):
@@ -105,7 +104,7 @@ def export_view(exported: Iterable[Exported]) -> View:
     return View("Written", (Grid("", ("file", "rows"), files, frozenset({1})),), notes, document)
 
 
-def _ordered(rows: Iterable[_Row]) -> list[_Row]:
+def _ordered(rows: Iterable[_TrainingRow]) -> list[_TrainingRow]:
     """By split, family and task id; pairs of a task stay in their order."""
     return sorted(rows, key=lambda row: (row.split, _FAMILIES.index(row.family), row.task_id))
 
@@ -150,7 +149,7 @@ def _documents(workspace: Workspace) -> dict[str, dict[str, Any]]:
             "optimal_selection": task.optimum,
             "primary_category": task.category,
             "prompt": task.prompt,
-            "selection_scores_bps": dict(zip(PORTFOLIOS, task.scores_bps, strict=True)),
+            "selection_scores_bps": score_map(task),
             "task_id": task.task_id,
             "validation_stratum": task.stratum,
         }
@@ -172,18 +171,18 @@ def _sft(row: SftRow) -> dict[str, Any]:
     return _shared(row) | {
         "completion": row.completion,
         "optimal_margin_bps": row.margin_bps,
-        "reward": row.reward_bps / _WHOLE_BPS,
+        "reward": row.reward_bps / BEST_BPS,
     }
 
 
 def _dpo(row: DpoRow) -> dict[str, Any]:
     return _shared(row) | {
         "chosen": row.chosen,
-        "chosen_reward": row.chosen_bps / _WHOLE_BPS,
+        "chosen_reward": row.chosen_bps / BEST_BPS,
         "pair_id": f"{row.task_id}-p{row.pair}",
         "rejected": row.rejected,
-        "rejected_reward": row.rejected_bps / _WHOLE_BPS,
-        "reward_margin": row.gap_bps / _WHOLE_BPS,
+        "rejected_reward": row.rejected_bps / BEST_BPS,
+        "reward_margin": row.gap_bps / BEST_BPS,
     }
 
 
@@ -194,7 +193,7 @@ def _grpo(row: GrpoRow, contract: str) -> dict[str, Any]:
         _shared(row)
         | {
             "choices": dict(zip(LABELS, row.choices, strict=True)),
-            "selection_scores_bps": dict(zip(PORTFOLIOS, row.scores_bps, strict=True)),
+            "selection_scores_bps": score_map(row),
         }
         | read
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pipeline.progress import Progress
     from pipeline.release.dataset import ManifestFile
 
-__all__ = ["HUB_PREFIX", "HubSource", "fetch", "parse_source"]
+__all__ = ["HUB_PREFIX", "fetch", "parse_source"]
 
 HUB_PREFIX = "hub:"
 _ENDPOINT = "https://huggingface.co"

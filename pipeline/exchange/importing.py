@@ -22,10 +22,10 @@ from pipeline.showing.view import View
 from schemas.parameters import Parameters
 
 if TYPE_CHECKING:
-    from pipeline.exchange.dataset import Inference
+    from pipeline.exchange.dataset import PublishedInference
     from pipeline.progress import Progress
 
-__all__ = ["Imported", "import_published", "imported_view"]
+__all__ = ["import_published", "imported_view"]
 
 _TRAIN = {
     "salt": "flavourbench-lab-anchor-split-v1",
@@ -115,7 +115,7 @@ def imported_view(imported: Imported) -> View:
     return View(f"Imported to {imported.folder}", (), notes, document)
 
 
-class _Counts(NamedTuple):
+class _ImportedCounts(NamedTuple):
     tasks: int
     core: int
     models: int
@@ -124,7 +124,7 @@ class _Counts(NamedTuple):
 
 def _dataset(
     source: Path, staging: Path, place: str, progress: Progress
-) -> tuple[dict[str, Any], _Counts]:
+) -> tuple[dict[str, Any], _ImportedCounts]:
     found = import_dataset(source, staging, place, progress)
     document = _parameters(place, {"manifest": MANIFEST}, found.families, found.inference)
     document["freeze"]["families"] = found.families
@@ -132,10 +132,10 @@ def _dataset(
         slug: route.model_dump(mode="json", exclude={"enabled"})
         for slug, route in found.routes.items()
     }
-    return document, _Counts(found.tasks, found.tasks, len(found.routes), found.answers)
+    return document, _ImportedCounts(found.tasks, found.tasks, len(found.routes), found.answers)
 
 
-def _tasksets(source: Path, staging: Path, place: str) -> tuple[dict[str, Any], _Counts]:
+def _tasksets(source: Path, staging: Path, place: str) -> tuple[dict[str, Any], _ImportedCounts]:
     found = import_tasksets(source, staging)
     files = found.files.model_dump(exclude_none=True)
     document = _parameters(place, files, found.ranked, found.inference)
@@ -143,11 +143,11 @@ def _tasksets(source: Path, staging: Path, place: str) -> tuple[dict[str, Any], 
     document["routes"] = {
         slug: {"adapter": "policy"} | settings for slug, settings in _POLICIES.items()
     }
-    return document, _Counts(found.tasks, found.planned, len(document["routes"]), 0)
+    return document, _ImportedCounts(found.tasks, found.planned, len(document["routes"]), 0)
 
 
 def _parameters(
-    place: str, files: dict[str, Any], ranked: tuple[str, ...], inference: Inference
+    place: str, files: dict[str, Any], ranked: tuple[str, ...], inference: PublishedInference
 ) -> dict[str, Any]:
     """Parameters that do what the published analysis did."""
     return {

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pipeline.inference.exact import ALPHA
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from fractions import Fraction
 
-    from pipeline.inference import Analysis, Contrast, Interval, ScoreMatrix
+    from pipeline.inference import Analysis, InferredContrast, Interval, ScoreMatrix
     from schemas.parameters import StatisticsParameters
     from schemas.results import Coverage
 
@@ -20,7 +22,6 @@ __all__ = ["OurResults", "leaderboard_rows", "pair_rows", "release_analysis"]
 
 _BPS = 100
 _NANO = 1_000_000_000
-_ALPHA = 0.05
 
 
 class OurResults(NamedTuple):
@@ -83,7 +84,7 @@ def release_analysis(results: OurResults) -> dict[str, Any]:
             "bootstrap_resamples": parameters.bootstrap,
             "chance_hypotheses": len(analysis.chance),
             "complete_case_matrix": True,
-            "familywise_alpha": _ALPHA,
+            "familywise_alpha": float(ALPHA),
             "independent_cluster_count": matrix.clusters,
             "max_t_critical_value": analysis.critical_nano / _NANO,
             "pairwise_hypotheses": len(analysis.pairs),
@@ -171,7 +172,7 @@ def _definitive_top(results: OurResults) -> str | None:
     return results.models[top] if all(pair.resolved for pair in pairs) else None
 
 
-def _direction(pair: Contrast) -> str:
+def _direction(pair: InferredContrast) -> str:
     if not pair.difference_bps:
         return "tied"
     return "left_higher" if pair.difference_bps > 0 else "right_higher"

@@ -21,7 +21,7 @@ from pipeline.files import read_json, write_bytes
 from pipeline.identity import canonical_bytes, digest
 from pipeline.parse.reader import Reading, read_selection
 from schemas.results import CellStatus, CoreTask, Reason
-from schemas.taskset import PORTFOLIOS, Task, TaskSet
+from schemas.taskset import BEST_BPS, PORTFOLIOS, Task, TaskSet, score_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["OwnReport", "check_report", "expected_tasks", "own_report", "score_answers"]
 
 _REPORT_LIMIT = 2**28
-_BEST_BPS = 10_000
-_MICRO = 1_000_000
-_NANO_PER_MICRO = 1000
-_PLACE = {portfolio: place for place, portfolio in enumerate(PORTFOLIOS)}
 
 
 class OwnReport(NamedTuple):
@@ -158,8 +154,7 @@ def _expected(workspace: Workspace) -> _Expected:
     families = workspace.parameters.score.families
     if workspace.artifact("score", CoreTask.table).exists():
         core = workspace.read("score", CoreTask, table)
-        ordered = sorted(core.rows(), key=lambda c: (c.panel, families.index(c.family), c.position))
-        tasks = tuple(by_id[entry.task_id] for entry in ordered)
+        tasks = tuple(by_id[entry.task_id] for entry in workspace.in_core_order(core.rows()))
         return _Expected(tasks, "common core", core.root)
     ranked = [task for task in by_id.values() if task.family in families]
     ranked.sort(key=lambda task: (task.panel, families.index(task.family), task.task_id))
@@ -207,7 +202,7 @@ def _line(task: Task, reading: Reading | None) -> dict[str, Any]:
         "status": status.value,
         "reason": reading.reason.value if reading and reading.reason else None,
         "selection": selection,
-        "score_bps": task.scores_bps[_PLACE[selection]] if selection else None,
+        "score_bps": score_of(task, selection) if selection else None,
         "chance_bps": task.chance_bps,
     }
 
@@ -221,10 +216,11 @@ def _score(
     and so takes no part in any interval or test of the first. One hypothesis needs no Holm.
     """
     from pipeline.inference import ScoreMatrix, analyse
+    from pipeline.inference.exact import nano_to_micro, to_micro
     from pipeline.statistics.stage import draw_settings
 
     matrix = ScoreMatrix.from_labels(
-        [[line["score_bps"] for line in lines], [_BEST_BPS] * len(lines)],
+        [[line["score_bps"] for line in lines], [BEST_BPS] * len(lines)],
         [task.chance_bps for task in tasks],
         [task.family.value for task in tasks],
         [task.panel for task in tasks],
@@ -234,18 +230,18 @@ def _score(
     standing, chance = analysis.standings[0], analysis.chance[0]
     families = zip(matrix.family_names, standing.family_scores_bps, strict=True)
     return {
-        "score_microbps": round(standing.score_bps * _MICRO),
-        "se_microbps": _micro(standing.se_nanobps),
-        "low_microbps": _micro(standing.pointwise_nanobps.lower),
-        "high_microbps": _micro(standing.pointwise_nanobps.upper),
+        "score_microbps": to_micro(standing.score_bps),
+        "se_microbps": nano_to_micro(standing.se_nanobps),
+        "low_microbps": nano_to_micro(standing.pointwise_nanobps.lower),
+        "high_microbps": nano_to_micro(standing.pointwise_nanobps.upper),
         "families": [
-            {"family": name, "score_microbps": round(score * _MICRO)} for name, score in families
+            {"family": name, "score_microbps": to_micro(score)} for name, score in families
         ],
         "chance": {
-            "chance_microbps": round(analysis.chance_score_bps * _MICRO),
-            "difference_microbps": round(chance.difference_bps * _MICRO),
-            "low_microbps": _micro(chance.interval_nanobps.lower),
-            "high_microbps": _micro(chance.interval_nanobps.upper),
+            "chance_microbps": to_micro(analysis.chance_score_bps),
+            "difference_microbps": to_micro(chance.difference_bps),
+            "low_microbps": nano_to_micro(chance.interval_nanobps.lower),
+            "high_microbps": nano_to_micro(chance.interval_nanobps.upper),
             "p_numerator": int(analysis.chance.p_numerators[0]),
             "p_denominator": analysis.chance.p_denominator,
         },
@@ -258,7 +254,7 @@ def _stated_reading(line: Any, where: str) -> tuple[str, Reading | None]:
         status, task_id = CellStatus(line["status"]), line["task_id"]
         reason = None if line["reason"] is None else Reason(line["reason"])
         selection = line["selection"]
-        if (selection is None or selection in _PLACE) and isinstance(task_id, str):
+        if (selection is None or selection in PORTFOLIOS) and isinstance(task_id, str):
             known = Reading(selection, reason)
             return task_id, None if status is CellStatus.MISSING else known
     except (KeyError, TypeError, ValueError):
@@ -276,9 +272,3 @@ def _short(stated: Any, built: Any) -> str:
         )
         return f"{name} {_short(stated.get(name), built.get(name))}"
     return f"{stated!r} in place of {built!r}"
-
-
-def _micro(nano: int) -> int:
-    from fractions import Fraction
-
-    return round(Fraction(nano, _NANO_PER_MICRO))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.asking.replay import read_replay
 from pipeline.errors import ExchangeError, ReleaseError
-from pipeline.exchange.agreement import Agreement, Draws, Figure
+from pipeline.exchange.agreement import Agreement, ComparedFigure, Draws
 from pipeline.exchange.dataset import LEADERBOARD, PAIRS, model_slugs
 from pipeline.exchange.layout import OurResults, leaderboard_rows, pair_rows, release_analysis
 from pipeline.files import read_json
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pipeline.progress import Progress
     from pipeline.workspace import Workspace
 
-__all__ = ["Comparison", "compare_published", "comparison_view"]
+__all__ = ["compare_published", "comparison_view"]
 
 _PUBLISHED_STREAM = "pcg64"
 _RELEASE_LIMIT = 2**28
@@ -96,7 +96,7 @@ def compare_published(workspace: Workspace, progress: Progress = silent) -> Comp
 def comparison_view(comparison: Comparison) -> View:
     """What agrees, and the largest difference of every figure, in groups of figures."""
     figures = comparison.agreement.figures.values()
-    groups: dict[str, list[Figure]] = {}
+    groups: dict[str, list[ComparedFigure]] = {}
     for figure in figures:
         groups.setdefault(_group(figure.name), []).append(figure)
     grid = Grid(

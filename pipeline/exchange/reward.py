@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pipeline.answer import completion_text
 from pipeline.errors import ExchangeError
 from pipeline.parse.reader import read_selection
-from schemas.taskset import CONTRACTS, LABELS, PORTFOLIOS, PUBLISHED_CONTRACT, Task, TaskSet
+from pipeline.showing.numbers import bps
+from pipeline.showing.view import View
+from schemas.taskset import BEST_BPS, CONTRACTS, LABELS, PUBLISHED_CONTRACT, Task, TaskSet, score_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,9 +23,8 @@ if TYPE_CHECKING:
     from schemas.results import Reason
     from schemas.taskset import ParserContract
 
-__all__ = ["Reward", "reward_of", "selection_reward"]
+__all__ = ["reward_of", "reward_view", "selection_reward"]
 
-_WHOLE_BPS = 10_000
 _REMEDY = "Use the columns of `flavourbench export grpo`."
 
 
@@ -45,7 +46,7 @@ def reward_of(workspace: Workspace, name: str, text: str) -> tuple[Reward, Task]
     TableError
         No tasks are frozen, or their table is damaged.
     """
-    from pipeline.report.views import find_task
+    from pipeline.report.contents import find_task
 
     tasks = workspace.read("freeze", Task)
     _, task = find_task(name, tasks.digests, tasks.rows())
@@ -53,8 +54,26 @@ def reward_of(workspace: Workspace, name: str, text: str) -> tuple[Reward, Task]
     reading = read_selection(completion_text(text), task.choices, contract)
     if reading.selection is None:
         return Reward(None, reading.reason, 0), task
-    score = task.scores_bps[PORTFOLIOS.index(reading.selection)]
-    return Reward(reading.selection, None, score), task
+    return Reward(reading.selection, None, score_of(task, reading.selection)), task
+
+
+def reward_view(reward: Reward, task: Task) -> View:
+    """What one answer is worth."""
+    document = {
+        "task_id": task.task_id,
+        "selection": reward.selection,
+        "reason": reward.reason.value if reward.reason else None,
+        "score_bps": reward.score_bps,
+        "chance_bps": task.chance_bps,
+        "optimum": task.optimum,
+    }
+    said = (
+        f"{reward.selection}: {bps(reward.score_bps)}"
+        if reward.selection
+        else f"Unreadable ({document['reason']}): worth 0"
+    )
+    notes = (said, f"Chance {bps(task.chance_bps)}, optimum {task.optimum} 100.00")
+    return View(task.task_id, (), notes, document)
 
 
 def selection_reward(
@@ -94,7 +113,7 @@ def selection_reward(
         found = ", ".join(map(str, counts))
         raise ExchangeError("columns as long as the completions", found, "reward", _REMEDY)
     return [
-        _score_of(completion_text(completion), names, scores, _contract(contract)) / _WHOLE_BPS
+        _score_of(completion_text(completion), names, scores, _contract(contract)) / BEST_BPS
         for completion, names, scores, contract in zip(
             completions, choices, selection_scores_bps, contracts, strict=True
         )

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import ExchangeError, ReleaseError
-from pipeline.exchange.dataset import Inference
+from pipeline.exchange.dataset import PublishedInference
 from pipeline.files import read_bytes, read_json
-from pipeline.release.documents import Loose, Place
+from pipeline.release.documents import DocumentPlace, Loose
 from pipeline.release.published import plan_core, read_task_set
 from schemas.parameters import PublishedFiles
 from schemas.taskset import Family
@@ -19,7 +19,7 @@ from schemas.taskset import Family
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["ImportedTasks", "import_tasksets"]
+__all__ = ["import_tasksets"]
 
 _DOCUMENT_LIMIT = 2**28
 _MOST_DOCUMENTS = 100
@@ -31,7 +31,7 @@ class ImportedTasks(NamedTuple):
     files: PublishedFiles
     ranked: tuple[str, ...]
     families: tuple[str, ...]
-    inference: Inference
+    inference: PublishedInference
     tasks: int
     planned: int
 
@@ -40,7 +40,7 @@ class _Input(Loose):
     semantic_sha256: str | None = None
 
 
-class _Plan(Loose):
+class _PlanInference(Loose):
     inputs: dict[str, _Input]
     inference: dict[str, Any]
 
@@ -67,7 +67,7 @@ def import_tasksets(source: Path, staging: Path) -> ImportedTasks:
     plan = plans[0]
     where = str(source / plan)
     planned = plan_core(documents[plan], where)
-    said = Place(where).valid(_Plan, documents[plan])
+    said = DocumentPlace(where).valid(_PlanInference, documents[plan])
     panels = {
         panel: _find_set(documents, panel, said.inputs, where)
         for panel in dict.fromkeys(task.panel for task in planned)
@@ -90,7 +90,7 @@ def import_tasksets(source: Path, staging: Path) -> ImportedTasks:
         PublishedFiles(panels=panels, plan=plan),
         tuple(dict.fromkeys(entry.family for entry in planned)),
         tuple(family.value for family in Family if family in present),
-        Place(where).valid(Inference, said.inference),
+        DocumentPlace(where).valid(PublishedInference, said.inference),
         len(frozen),
         len(planned),
     )

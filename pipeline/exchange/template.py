@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.exchange.own import expected_tasks
 from pipeline.files import write_bytes
+from pipeline.showing.view import View
 from schemas.taskset import Task
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from pipeline.workspace import Workspace
 
-__all__ = ["Template", "write_template"]
+__all__ = ["template_view", "write_template"]
 
 
 class Template(NamedTuple):
@@ -46,3 +47,14 @@ def write_template(workspace: Workspace, path: Path) -> Template:
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
     write_bytes(path, "".join(lines).encode("utf-8"))
     return Template(len(rows), len(expected))
+
+
+def template_view(path: Path, template: Template) -> View:
+    """Where the template is, and what to do with it."""
+    tasks, needed = template
+    notes = (
+        f"{tasks} tasks; a score needs the first {needed}, a replay route takes the whole file.",
+        "Put an answer's whole text in place of each null, then:",
+        f"  flavourbench score {path}",
+    )
+    return View(f"Written {path}", (), notes, {"path": str(path), "tasks": tasks, "needed": needed})

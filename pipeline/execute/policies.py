@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from schemas.routes import PolicyRoute
     from schemas.taskset import Task
 
-__all__ = ["REVISIONS", "DishCounts", "PolicyAdapter", "count_dishes", "identity", "make"]
+__all__ = ["REVISIONS", "PolicyAdapter", "count_dishes", "identity", "make"]
 
 _FULL_SHARE = 10_000
 

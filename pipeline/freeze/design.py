@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from pipeline.freeze.eligible import NAME_PATTERN
 from pipeline.freeze.families import COMPLEMENTS, RULES, ConstraintRule, Rule
-from pipeline.freeze.maps import BEST_BPS, MINIMUM_FEASIBLE, MINIMUM_RANGE_PPB, ROUNDING
+from pipeline.freeze.maps import MINIMUM_FEASIBLE, MINIMUM_RANGE_PPB, ROUNDING
 from pipeline.freeze.prompts import MARKER, TEMPLATES
 from pipeline.freeze.selection import HASHED, STRATA
 from pipeline.identity import digest
 from schemas.release import CORE_CATEGORIES, CUISINES
-from schemas.taskset import PORTFOLIOS, Family
+from schemas.taskset import BEST_BPS, PORTFOLIOS, Family
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from schemas.taskset import LABELS, PORTFOLIOS
+from schemas.taskset import BEST_BPS, LABELS, PORTFOLIOS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,20 +19,17 @@ if TYPE_CHECKING:
     from pipeline.freeze.families import Weights
 
 __all__ = [
-    "BEST_BPS",
     "MEMBERS",
     "MINIMUM_FEASIBLE",
     "MINIMUM_RANGE_PPB",
     "ROUNDING",
     "ScoreMaps",
-    "Summary",
     "score_maps",
     "summary",
     "utilities",
     "with_labels",
 ]
 
-BEST_BPS = 10_000
 """Score of the optimum, in basis points."""
 
 MINIMUM_FEASIBLE = 4

@@ -11,15 +11,15 @@ from pipeline.inference.attainable import Limit
 from pipeline.inference.bands import Band
 from pipeline.inference.guessers import Guessers
 from pipeline.inference.matrix import ScoreMatrix
-from pipeline.inference.panels import PanelAgreement
-from pipeline.inference.ranksets import Place
+from pipeline.inference.panels import PanelCorrelations
+from pipeline.inference.ranksets import RankPlace
 from pipeline.inference.results import (
     Analysis,
     Calibrated,
-    Contrast,
     Contrasts,
+    InferredContrast,
+    InferredStanding,
     Interval,
-    Standing,
 )
 from pipeline.inference.settings import InferenceName, Settings
 
@@ -27,16 +27,16 @@ __all__ = [
     "Analysis",
     "Band",
     "Calibrated",
-    "Contrast",
     "Contrasts",
     "Guessers",
     "InferenceName",
+    "InferredContrast",
+    "InferredStanding",
     "Interval",
     "Limit",
-    "PanelAgreement",
-    "Place",
+    "PanelCorrelations",
+    "RankPlace",
     "ScoreMatrix",
     "Settings",
-    "Standing",
     "analyse",
 ]

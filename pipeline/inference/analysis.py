@@ -36,10 +36,12 @@ from pipeline.inference.guessers import against_guessers, guesser_scores, sound_
 from pipeline.inference.intervals import contrast_intervals
 from pipeline.inference.multiplicity import ranking_groups
 from pipeline.inference.panels import panel_agreements, panel_scores, shared_ranks
-from pipeline.inference.results import Analysis, Standing
+from pipeline.inference.results import Analysis, InferredStanding
 from pipeline.inference.settings import Settings
 from pipeline.inference.stepdown import order_pairs
 from pipeline.inference.streams import MAX_ENUMERATED_CLUSTERS, open_stream
+from pipeline.inference.workers import Drawing
+from pipeline.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +80,7 @@ class _Tests(NamedTuple):
 def analyse(
     matrix: ScoreMatrix,
     settings: Settings,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     *,
     maps_bps: IntArray | None = None,
 ) -> Analysis:
@@ -155,13 +157,7 @@ class _Run:
             fit = band_possible(int(self.matrix.family_sizes.min()), self.matrix.clusters)
             band = studentized_band(studentizer, scores, largest, printable=fit)
         spread = score_spread(resampled[:count], scores)
-        ranks = rank_intervals(
-            resampled[:count],
-            block=self.settings.block,
-            tied_in_order=self.stream.tied_in_order,
-            threads=self.settings.threads,
-            progress=self.steps.begin(self.settings.bootstrap_draws),
-        )
+        ranks = rank_intervals(resampled[:count], self._replicates())
         chance = self._intervals(resampled, chance_fans(count), count)
         if not self.stream.shared:
             resampled = self._resampled("pairs")
@@ -212,17 +208,7 @@ class _Run:
         )
 
     def _resampled(self, role: Role, also: EachBlock | None = None) -> IntArray:
-        draws = self.settings.bootstrap_draws
-        return resampled_scores(
-            self.matrix,
-            self.stream,
-            role,
-            draws=draws,
-            block=self.settings.block,
-            also=also,
-            threads=self.settings.threads,
-            progress=self.steps.begin(draws),
-        )
+        return resampled_scores(self.matrix, self._replicates(), role, also)
 
     def _intervals(self, resampled: IntArray, fans: tuple[Fan, ...], contrasts: int) -> IntArray:
         return contrast_intervals(
@@ -235,17 +221,17 @@ class _Run:
     def _flips(
         self, fans: tuple[Fan, ...], role: Role, order: PairOrder | None = None
     ) -> FlipCounts:
-        return flip_counts(
-            self.matrix,
-            self.weights,
-            fans,
-            self.stream,
-            role,
-            draws=self.settings.sign_draws,
-            block=self.settings.block,
-            order=order,
-            threads=self.settings.threads,
-            progress=self.steps.begin(_sign_rows(self.matrix, self.settings)),
+        rows = _sign_rows(self.matrix, self.settings)
+        return flip_counts(self.matrix, self.weights, fans, self._drawing(rows), role, order=order)
+
+    def _replicates(self) -> Drawing:
+        return self._drawing(self.settings.bootstrap_draws)
+
+    def _drawing(self, draws: int) -> Drawing:
+        """So many draws as the settings say, as the next step of all."""
+        settings = self.settings
+        return Drawing(
+            self.stream, draws, settings.block, settings.threads, self.steps.begin(draws)
         )
 
 
@@ -261,7 +247,7 @@ def _standings(
     by_panel: Sequence[tuple[Fraction, ...]],
     resampling: _Resampling,
     pairs: Contrasts,
-) -> tuple[Standing, ...]:
+) -> tuple[InferredStanding, ...]:
     count = matrix.models
     order = sorted(range(count), key=lambda model: -scores[model])
     ranks = shared_ranks(scores)
@@ -271,7 +257,7 @@ def _standings(
     sizes = matrix.family_sizes.tolist()
     sums = [matrix.scores_bps[:, matrix.family == f].sum(axis=1) for f in range(matrix.families)]
     return tuple(
-        Standing(
+        InferredStanding(
             model=model,
             rank=ranks[model],
             group=groups[model],
@@ -307,18 +293,16 @@ def _work(matrix: ScoreMatrix, settings: Settings, stream: DrawStream) -> int:
 class _Steps:
     """Progress of several steps as one."""
 
-    def __init__(self, progress: Progress | None, total: int) -> None:
+    def __init__(self, progress: Progress, total: int) -> None:
         self._progress = progress
         self._total = total
         self._begun = 0
 
-    def begin(self, work: int) -> Progress | None:
+    def begin(self, work: int) -> Progress:
         """A callback for the next step, of `work` units."""
         before = self._begun
         self._begun += work
         outer = self._progress
-        if outer is None:
-            return None
 
         def note(done: int, total: int) -> None:
             del total

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pipeline.inference.bands import MIN_FAMILY_TASKS
-from pipeline.inference.multiplicity import ALPHA
+from pipeline.inference.exact import ALPHA
 from pipeline.inference.streams import MAX_ENUMERATED_CLUSTERS
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pipeline.inference.exact import matmul_dtype, product, round_fraction
+from pipeline.inference.exact import LEVEL, matmul_dtype, product, to_nano
 from pipeline.inference.results import Interval
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["MIN_FAMILY_TASKS", "Band", "Studentizer", "studentized_band"]
 
 MIN_FAMILY_TASKS = 10
-_LEVEL = Fraction(19, 20)
 
 
 class Band(NamedTuple):
@@ -214,16 +213,16 @@ def studentized_band(
     printable
         Whether there are enough tasks and clusters for a band at all.
     """
-    place = -(-largest.size * _LEVEL.numerator // _LEVEL.denominator) - 1
+    place = -(-largest.size * LEVEL.numerator // LEVEL.denominator) - 1
     critical = float(np.partition(largest, place)[place])
     roots = [math.sqrt(float(variance)) for variance in studentizer.variances()]
-    errors = tuple(round_fraction(Fraction(root)) for root in roots)
+    errors = tuple(to_nano(Fraction(root)) for root in roots)
     unbounded = int(np.isinf(largest).sum())
     if not printable or math.isinf(critical):
         return Band(errors, None, None, unbounded, largest.size)
     halves = [Fraction(critical * root) for root in roots]
     ends = tuple(
-        Interval(round_fraction(score - half), round_fraction(score + half))
+        Interval(to_nano(score - half), to_nano(score + half))
         for score, half in zip(scores_bps, halves, strict=True)
     )
-    return Band(errors, round_fraction(Fraction(critical)), ends, unbounded, largest.size)
+    return Band(errors, to_nano(Fraction(critical)), ends, unbounded, largest.size)

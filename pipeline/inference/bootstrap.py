@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from pipeline.inference.exact import (
+    LEVEL,
     LOWER,
     NANO,
     UPPER,
     order_statistics,
     quantile,
-    round_fraction,
     sample_sd,
+    to_nano,
     to_units,
 )
 from pipeline.inference.familysums import FamilySums
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from pipeline.inference.exact import Real
     from pipeline.inference.familysums import FamilyDraw
     from pipeline.inference.matrix import IntArray, ScoreMatrix
-    from pipeline.inference.streams import DrawStream, Page, Role
-    from pipeline.progress import Progress
+    from pipeline.inference.streams import Page, Role
+    from pipeline.inference.workers import Drawing
 
 __all__ = [
     "EachBlock",
@@ -44,7 +45,6 @@ __all__ = [
     "score_spread",
 ]
 
-_MAX_T = Fraction(19, 20)
 _T_UNIT = 10**12
 
 
@@ -78,15 +78,7 @@ class Spread(NamedTuple):
 
 
 def resampled_scores(
-    matrix: ScoreMatrix,
-    stream: DrawStream,
-    role: Role,
-    *,
-    draws: int,
-    block: int,
-    also: EachBlock | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    matrix: ScoreMatrix, drawing: Drawing, role: Role, also: EachBlock | None = None
 ) -> IntArray:
     """Scores of all models, and of chance as the last row, in every replicate.
 
@@ -94,18 +86,10 @@ def resampled_scores(
     ----------
     matrix
         M models on T tasks.
-    stream, role
-        Source of the draws.
-    draws
-        Number of replicates B.
-    block
-        Replicates whose family sums are held at once, per thread.
+    drawing, role
+        Source of the draws; their number is that of the replicates B.
     also
         Called with every block.
-    threads
-        See `run_jobs`.
-    progress
-        Called with replicates done and B.
 
     Returns
     -------
@@ -118,15 +102,13 @@ def resampled_scores(
         Sums would not be exact, or some family hardly ever appears in a replicate.
     """
     families = FamilySums(matrix)
-    scores = np.empty((matrix.models + 1, draws), dtype=np.int64)
-    pages = stream.bootstrap(matrix.cluster_family_sizes(), draws, role)
+    scores = np.empty((matrix.models + 1, drawing.draws), dtype=np.int64)
+    pages = drawing.stream.bootstrap(matrix.cluster_family_sizes(), drawing.draws, role)
     done = 0
-    for rows in run_jobs(
-        (partial(_fill, page, families, scores, block, also) for page in pages), threads
-    ):
+    jobs = (partial(_fill, page, families, scores, drawing.block, also) for page in pages)
+    for rows in run_jobs(jobs, drawing.threads):
         done += rows
-        if progress is not None:
-            progress(done, draws)
+        drawing.progress(done, drawing.draws)
     return scores
 
 
@@ -170,7 +152,7 @@ def score_spread(resampled: IntArray, scores_bps: Sequence[Fraction]) -> Spread:
     """
     errors, pointwise = [], []
     largest = np.zeros(resampled.shape[1], dtype=np.float64)
-    centres = [round_fraction(score) for score in scores_bps]
+    centres = [to_nano(score) for score in scores_bps]
     for row, centre in zip(resampled, centres, strict=True):
         deviations = row - centre
         error = sample_sd(deviations)
@@ -178,43 +160,36 @@ def score_spread(resampled: IntArray, scores_bps: Sequence[Fraction]) -> Spread:
             np.maximum(largest, np.abs(deviations) / error, out=largest)
         errors.append(error)
         pointwise.append(Interval(round(quantile(row, LOWER)), round(quantile(row, UPPER))))
-    critical = quantile(to_units(largest, _T_UNIT), _MAX_T) / _T_UNIT
+    critical = quantile(to_units(largest, _T_UNIT), LEVEL) / _T_UNIT
     halves = [round(critical * error) for error in errors]
     bands = [Interval(c - half, c + half) for c, half in zip(centres, halves, strict=True)]
-    return Spread(tuple(errors), tuple(pointwise), tuple(bands), round_fraction(critical))
+    return Spread(tuple(errors), tuple(pointwise), tuple(bands), to_nano(critical))
 
 
-def rank_intervals(
-    resampled: IntArray,
-    *,
-    block: int,
-    tied_in_order: bool,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> tuple[Interval, ...]:
+def rank_intervals(resampled: IntArray, drawing: Drawing) -> tuple[Interval, ...]:
     """Central 95% of each model's rank over replicates, rounded outwards.
+
+    Models that tie in a replicate rank there in the order of the rows where the stream asks for it.
+    Else each of them holds all the places that they share: the first counts for its lower end, the
+    last for its upper end, so that no order of rows has a say.
 
     Parameters
     ----------
     resampled
         Scores, shape (M, B).
-    block
-        Replicates ranked at once, per thread.
-    tied_in_order
-        Whether models that tie in a replicate rank there in the order of the rows. Else each of
-        them holds all the places that they share: the first counts for its lower end, the last for
-        its upper end, so that no order of rows has a say.
+    drawing
+        How they were drawn.
     """
     models, draws = resampled.shape
     held = np.zeros((2, models, models), dtype=np.int64)
+    block = drawing.block
     parts = (resampled[:, first : first + block] for first in range(0, draws, block))
     done = 0
-    jobs = (partial(_rank_counts, part, tied_in_order) for part in parts)
-    for counts in run_jobs(jobs, threads):
+    jobs = (partial(_rank_counts, part, drawing.stream.tied_in_order) for part in parts)
+    for counts in run_jobs(jobs, drawing.threads):
         held += counts
         done += int(counts[0, 0].sum())
-        if progress is not None:
-            progress(done, draws)
+        drawing.progress(done, draws)
     first, last = np.cumsum(held, axis=2)
     return tuple(_rank_interval(*ends, draws) for ends in zip(first, last, strict=True))
 

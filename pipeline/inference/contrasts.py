@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pipeline.inference.flips import FlipCounts
     from pipeline.inference.matrix import IntArray, ScoreMatrix
 
-__all__ = ["EffectSizes", "Outcomes", "build_contrasts", "effect_sizes", "outcomes"]
+__all__ = ["build_contrasts", "effect_sizes", "outcomes"]
 
 
 class EffectSizes(NamedTuple):

@@ -18,13 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import StatisticsError
-from pipeline.inference.matrix import MAX_SCORE_BPS
+from schemas.taskset import BEST_BPS
 
 if TYPE_CHECKING:
     from pipeline.inference.matrix import IntArray
 
 __all__ = [
+    "ALPHA",
     "EXACT_FLOAT64",
+    "LEVEL",
     "LOWER",
     "NANO",
     "UPPER",
@@ -34,19 +36,26 @@ __all__ = [
     "common_weights",
     "interpolate",
     "matmul_dtype",
+    "nano_to_micro",
     "order_statistics",
     "product",
     "quantile",
-    "round_fraction",
     "sample_sd",
+    "to_micro",
+    "to_nano",
     "to_units",
 ]
 
 Real = NDArray[np.float32 | np.float64]
 
+MICRO = 1_000_000
 NANO = 1_000_000_000
-LOWER = Fraction(1, 40)
-UPPER = Fraction(39, 40)
+ALPHA = Fraction(1, 20)
+"""Family-wise error of the tests, and what intervals and bands leave out."""
+
+LEVEL = 1 - ALPHA
+LOWER = ALPHA / 2
+UPPER = 1 - LOWER
 # OpenBLAS takes products of up to 2^18 multiplications on the calling thread (interface/gemm.c).
 _PIECE = 2**18
 _PIECE_ROWS = 16
@@ -101,7 +110,7 @@ def common_weights(sizes: IntArray) -> FamilyWeights:
     counts = [int(size) for size in sizes]
     common = math.lcm(*counts)
     denominator = len(counts) * common
-    matmul_dtype(denominator * MAX_SCORE_BPS)
+    matmul_dtype(denominator * BEST_BPS)
     weights = [common // count for count in counts]
     return FamilyWeights(np.array(weights, dtype=np.int64), denominator)
 
@@ -155,9 +164,19 @@ def to_units(values: NDArray[np.float64], unit: int) -> IntArray:
     return np.rint(values * float(unit)).astype(np.int64)
 
 
-def round_fraction(value: Fraction, unit: int = NANO) -> int:
-    """An exact value in whole units of 1/`unit`, rounded half to even."""
-    return round(value * unit)
+def to_nano(value: Fraction) -> int:
+    """An exact value in whole billionths, rounded half to even."""
+    return round(value * NANO)
+
+
+def to_micro(value: Fraction) -> int:
+    """An exact value in whole millionths, rounded half to even."""
+    return round(value * MICRO)
+
+
+def nano_to_micro(nano: int) -> int:
+    """Whole billionths in whole millionths, rounded half to even."""
+    return round(Fraction(nano, NANO // MICRO))
 
 
 def order_statistics(count: int, level: Fraction) -> OrderStatistics:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pipeline.inference.exact import matmul_dtype, product
-from pipeline.inference.matrix import MAX_SCORE_BPS
+from schemas.taskset import BEST_BPS
 
 if TYPE_CHECKING:
     from pipeline.inference.exact import Real
@@ -56,7 +56,7 @@ class FamilySums:
     def __init__(self, matrix: ScoreMatrix) -> None:
         sizes = matrix.cluster_family_sizes()
         sums = matrix.cluster_family_sums()
-        dtype = matmul_dtype(matrix.clusters * int(sizes.max()) * MAX_SCORE_BPS)
+        dtype = matmul_dtype(matrix.clusters * int(sizes.max()) * BEST_BPS)
         self.clusters: tuple[IntArray, ...] = tuple(np.flatnonzero(column) for column in sizes.T)
         self._tables: list[Real] = [
             np.column_stack([sums[rows, f], sizes[rows, f]]).astype(dtype)

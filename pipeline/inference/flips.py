@@ -17,10 +17,10 @@ import numpy as np
 
 from pipeline.inference.exact import matmul_dtype, product
 from pipeline.inference.fans import fan_slices
-from pipeline.inference.matrix import MAX_SCORE_BPS
 from pipeline.inference.stepdown import job_runs
 from pipeline.inference.streams import MAX_ENUMERATED_CLUSTERS, enumerate_signs
 from pipeline.inference.workers import run_jobs
+from schemas.taskset import BEST_BPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pipeline.inference.fans import Fan
     from pipeline.inference.matrix import IntArray, ScoreMatrix
     from pipeline.inference.stepdown import PairOrder
-    from pipeline.inference.streams import DrawStream, Page, Role
-    from pipeline.progress import Progress
+    from pipeline.inference.streams import Page, Role
+    from pipeline.inference.workers import Drawing
 
 __all__ = ["FlipCounts", "cluster_sums", "flip_counts"]
 
@@ -85,14 +85,10 @@ def flip_counts(
     matrix: ScoreMatrix,
     weights: FamilyWeights,
     fans: Sequence[Fan],
-    stream: DrawStream,
+    drawing: Drawing,
     role: Role,
     *,
-    draws: int,
-    block: int,
     order: PairOrder | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
 ) -> FlipCounts:
     """Extreme counts of the contrasts of `fans`, in their order.
 
@@ -102,33 +98,29 @@ def flip_counts(
         Scores, and the integer weights of their families.
     fans
         Contrasts among the rows of `ScoreMatrix.rows_bps`.
-    stream, role
-        Source of the signs when there are more than 16 clusters; up to there all are enumerated.
-    draws
-        Number of sign rows R.
-    block
-        Sign rows expanded to floating point at once, per thread.
+    drawing, role
+        Source and number R of the sign rows when there are more than 16 clusters; up to there all
+        are enumerated.
     order
         Pairs to step through; they are the last contrasts of `fans`.
-    progress
-        Called with sign rows done and their number.
     """
     exact = matrix.clusters <= MAX_ENUMERATED_CLUSTERS
-    total = 2**matrix.clusters if exact else draws
+    total = 2**matrix.clusters if exact else drawing.draws
     pages = (
-        enumerate_signs(matrix.clusters) if exact else stream.signs(matrix.clusters, draws, role)
+        enumerate_signs(matrix.clusters)
+        if exact
+        else drawing.stream.signs(matrix.clusters, total, role)
     )
     sums = _weighted_sums(matrix, weights)
     extreme = np.zeros(sum(fan.stop - fan.start for fan in fans), dtype=np.int64)
     runs = np.zeros(1 if order is None else len(order.pairs) + 1, dtype=np.int64)
     done = 0
-    jobs = (partial(_counts, part, sums, fans, block, order) for part in _jobs(pages))
-    for counts in run_jobs(jobs, threads):
+    jobs = (partial(_counts, part, sums, fans, drawing.block, order) for part in _jobs(pages))
+    for counts in run_jobs(jobs, drawing.threads):
         extreme += counts.extreme
         done += counts.draws
         runs += counts.runs
-        if progress is not None:
-            progress(done, total)
+        drawing.progress(done, total)
     return FlipCounts(extreme, total, exact, runs)
 
 
@@ -139,7 +131,7 @@ def cluster_sums(matrix: ScoreMatrix, weights: FamilyWeights) -> IntArray:
 
 
 def _weighted_sums(matrix: ScoreMatrix, weights: FamilyWeights) -> _Sums:
-    dtype = matmul_dtype(weights.denominator * MAX_SCORE_BPS)
+    dtype = matmul_dtype(weights.denominator * BEST_BPS)
     clusters = cluster_sums(matrix, weights)
     # What all rows have in common moves no difference, but would hide which are out of reach.
     clusters -= clusters.sum(axis=1, keepdims=True) // clusters.shape[1]

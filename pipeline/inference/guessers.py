@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pipeline.errors import StatisticsError
-from pipeline.inference.exact import UPPER, matmul_dtype, quantile, round_fraction
-from pipeline.inference.matrix import MAX_SCORE_BPS
+from pipeline.inference.exact import UPPER, matmul_dtype, quantile, to_nano
 from pipeline.inference.multiplicity import holm, resolved
 from pipeline.inference.streams import GUESS_PAGE, IndexReader
 from pipeline.inference.workers import run_jobs
+from pipeline.progress import silent
+from schemas.taskset import BEST_BPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,13 +76,13 @@ def sound_maps(maps_bps: IntArray | None, tasks: int) -> IntArray:
     StatisticsError
         There are none, the shape is not (T, portfolios), or a score lies outside 0..10000.
     """
-    expected = f"whole scores of 0..{MAX_SCORE_BPS} basis points of all portfolios of {tasks} tasks"
+    expected = f"whole scores of 0..{BEST_BPS} basis points of all portfolios of {tasks} tasks"
     found = "none"
     if maps_bps is not None:
         found = f"shape {maps_bps.shape} of {maps_bps.dtype}"
         shaped = maps_bps.shape[:1] == (tasks,) and maps_bps.ndim == _AXES and maps_bps.size > 0
         if shaped and maps_bps.dtype.kind in "iu":
-            if maps_bps.min() >= 0 and maps_bps.max() <= MAX_SCORE_BPS:
+            if maps_bps.min() >= 0 and maps_bps.max() <= BEST_BPS:
                 return maps_bps
             found = f"scores of {maps_bps.min()}..{maps_bps.max()}"
     raise StatisticsError(
@@ -97,7 +98,7 @@ def guesser_scores(
     *,
     draws: int,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> IntArray:
     """Scores of R guessers, times the weights' denominator, shape (R,).
 
@@ -111,7 +112,7 @@ def guesser_scores(
         Guessers R.
     """
     maps_bps = sound_maps(maps_bps, matrix.tasks)
-    dtype = matmul_dtype(weights.denominator * MAX_SCORE_BPS)
+    dtype = matmul_dtype(weights.denominator * BEST_BPS)
     table: Real = (maps_bps * weights.per_family[matrix.family][:, None]).astype(dtype)
     scores = np.empty(draws, dtype=np.int64)
     jobs = (
@@ -121,8 +122,7 @@ def guesser_scores(
     done = 0
     for rows in run_jobs(jobs, threads):
         done += rows
-        if progress is not None:
-            progress(done, draws)
+        progress(done, draws)
     return scores
 
 
@@ -166,7 +166,7 @@ def against_guessers(
         p_denominator=over,
         above=resolved(adjusted, over),
         draws=guessed.size,
-        median_nanobps=round_fraction(points[0]),
-        upper_nanobps=round_fraction(points[1]),
+        median_nanobps=to_nano(points[0]),
+        upper_nanobps=to_nano(points[1]),
         highest_bps=Fraction(int(ordered[-1]), denominator),
     )

@@ -19,6 +19,7 @@ import numpy as np
 from pipeline.inference.exact import LOWER, UPPER, interpolate, order_statistics, product
 from pipeline.inference.fans import fan_slices
 from pipeline.inference.workers import run_jobs
+from pipeline.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,7 +88,7 @@ def contrast_intervals(
     fans: Sequence[Fan],
     *,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> IntArray:
     """Percentile intervals (95%) of the contrasts of `fans`, in their order.
 
@@ -120,8 +121,7 @@ def contrast_intervals(
         jobs = (partial(_fan_ends, rows, fan, levels) for fan in fans)
     for part, found in zip(slices, run_jobs(jobs, threads), strict=True):
         ends[:, part] = found
-        if progress is not None:
-            progress(part.stop, total)
+        progress(part.stop, total)
     return ends
 
 

@@ -18,17 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import StatisticsError
+from schemas.taskset import BEST_BPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
-__all__ = ["MAX_SCORE_BPS", "IntArray", "ScoreMatrix"]
+__all__ = ["IntArray", "ScoreMatrix"]
 
 IntArray = NDArray[np.int64]
 
-MAX_SCORE_BPS = 10_000
 _AXES = 2
 _MIN_MODELS = 2
 # Keeps T * (sum of squared differences) within int64.
@@ -189,11 +189,11 @@ def _check_shapes(matrix: ScoreMatrix) -> None:
 
 
 def _check_scores(name: str, values: IntArray) -> None:
-    wrong = np.argwhere((values < 0) | (values > MAX_SCORE_BPS))
+    wrong = np.argwhere((values < 0) | (values > BEST_BPS))
     if wrong.size:
         place = tuple(int(i) for i in wrong[0])
         raise StatisticsError(
-            f"scores of 0..{MAX_SCORE_BPS} basis points",
+            f"scores of 0..{BEST_BPS} basis points",
             str(int(values[place])),
             f"score matrix, {name}{list(place)}",
             "Every cell of the common core needs a score; missing cells are never filled in.",

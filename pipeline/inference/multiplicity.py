@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from pipeline.inference.exact import ALPHA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,9 +15,7 @@ if TYPE_CHECKING:
 
     from pipeline.inference.matrix import IntArray
 
-__all__ = ["ALPHA", "holm", "ranking_groups", "resolved"]
-
-ALPHA = Fraction(1, 20)
+__all__ = ["holm", "ranking_groups", "resolved"]
 
 
 def holm(numerators: IntArray, denominator: int) -> IntArray:

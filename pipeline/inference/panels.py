@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from pipeline.inference.matrix import ScoreMatrix
 
 __all__ = [
-    "PanelAgreement",
+    "PanelCorrelations",
     "correlation_nano",
     "panel_agreements",
     "panel_scores",
+    "rank_correlation_nano",
     "shared_ranks",
 ]
 
 
-class PanelAgreement(NamedTuple):
+class PanelCorrelations(NamedTuple):
     """Agreement of two panels over models, as correlations times 10^9.
 
     A correlation is None when a panel gives all models the same score, or when the panels do not
@@ -52,7 +53,7 @@ def panel_scores(matrix: ScoreMatrix) -> tuple[tuple[Fraction, ...], ...]:
 
 def panel_agreements(
     matrix: ScoreMatrix, scores: Sequence[Sequence[Fraction]]
-) -> tuple[PanelAgreement, ...]:
+) -> tuple[PanelCorrelations, ...]:
     """Agreement of every two panels; none for a single panel.
 
     Parameters
@@ -70,11 +71,20 @@ def panel_agreements(
             x = [row[left] for row in scores]
             y = [row[right] for row in scores]
             pearson = correlation_nano(x, y)
-            spearman = correlation_nano(_mean_ranks(x), _mean_ranks(y))
+            spearman = rank_correlation_nano(x, y)
         found.append(
-            PanelAgreement(matrix.panel_names[left], matrix.panel_names[right], pearson, spearman)
+            PanelCorrelations(
+                matrix.panel_names[left], matrix.panel_names[right], pearson, spearman
+            )
         )
     return tuple(found)
+
+
+def rank_correlation_nano(
+    x: Sequence[int] | Sequence[Fraction], y: Sequence[int] | Sequence[Fraction]
+) -> int | None:
+    """Spearman's rank correlation times 10^9, ties at their mean rank; None without variance."""
+    return correlation_nano(_mean_ranks(x), _mean_ranks(y))
 
 
 def correlation_nano(x: Sequence[Fraction], y: Sequence[Fraction]) -> int | None:
@@ -102,13 +112,13 @@ def _mean_of_means(sums: Sequence[int], sizes: Sequence[int]) -> Fraction:
     return sum(means, Fraction(0)) / len(sizes)
 
 
-def _whole(values: Sequence[Fraction]) -> list[int]:
+def _whole(values: Sequence[int] | Sequence[Fraction]) -> list[int]:
     """Values times their common denominator, which no correlation can see."""
     common = math.lcm(*(value.denominator for value in values))
     return [value.numerator * (common // value.denominator) for value in values]
 
 
-def _mean_ranks(values: Sequence[Fraction]) -> list[Fraction]:
+def _mean_ranks(values: Sequence[int] | Sequence[Fraction]) -> list[Fraction]:
     """Ranks from 1, tied values at the mean of their places."""
     whole = np.array(_whole(values), dtype=object)
     _, inverse, counts = np.unique(whole, return_inverse=True, return_counts=True)

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from pipeline.errors import StatisticsError
-from pipeline.inference.exact import product
-from pipeline.inference.multiplicity import ALPHA
+from pipeline.inference.exact import ALPHA, product
 from pipeline.inference.streams import Blake3Stream, IndexReader
 
 if TYPE_CHECKING:

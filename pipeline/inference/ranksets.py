@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from pipeline.inference.matrix import IntArray
 
-__all__ = ["Place", "letters", "places", "rank_sets", "resolved_better"]
+__all__ = ["RankPlace", "letters", "places", "rank_sets", "resolved_better"]
 
 
-class Place(NamedTuple):
+class RankPlace(NamedTuple):
     """Where a route stands, as far as the resolved pairs say.
 
     Attributes
@@ -50,8 +50,8 @@ class Place(NamedTuple):
     letters: str | None
 
 
-def places(scores: Sequence[Fraction], better: NDArray[np.bool_]) -> tuple[Place, ...]:
-    """Place of each of M routes.
+def places(scores: Sequence[Fraction], better: NDArray[np.bool_]) -> tuple[RankPlace, ...]:
+    """RankPlace of each of M routes.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def places(scores: Sequence[Fraction], better: NDArray[np.bool_]) -> tuple[Place
     ranks = np.array(shared_ranks(scores), dtype=np.int64)
     named = letters(ranks, better | better.T)
     return tuple(
-        Place(
+        RankPlace(
             rank=int(rank),
             tied=int((ranks == rank).sum()) > 1,
             rank_set=rank_set,

@@ -21,10 +21,17 @@ if TYPE_CHECKING:
     from pipeline.inference.bands import Band
     from pipeline.inference.guessers import Guessers
     from pipeline.inference.matrix import IntArray
-    from pipeline.inference.panels import PanelAgreement
-    from pipeline.inference.ranksets import Place
+    from pipeline.inference.panels import PanelCorrelations
+    from pipeline.inference.ranksets import RankPlace
 
-__all__ = ["Analysis", "Calibrated", "Contrast", "Contrasts", "Interval", "Standing"]
+__all__ = [
+    "Analysis",
+    "Calibrated",
+    "Contrasts",
+    "InferredContrast",
+    "InferredStanding",
+    "Interval",
+]
 
 
 class Interval(NamedTuple):
@@ -34,7 +41,7 @@ class Interval(NamedTuple):
     upper: int
 
 
-class Standing(NamedTuple):
+class InferredStanding(NamedTuple):
     """One model's place.
 
     Attributes
@@ -67,7 +74,7 @@ class Standing(NamedTuple):
     rank_interval: Interval
 
 
-class Contrast(NamedTuple):
+class InferredContrast(NamedTuple):
     """Left minus right.
 
     Attributes
@@ -112,7 +119,7 @@ class Contrasts:
     Attributes
     ----------
     left, right, wins, ties, losses, extreme, resolved
-        As in `Contrast`, shape (P,).
+        As in `InferredContrast`, shape (P,).
     difference_numerators, difference_denominator
         Differences in basis points.
     lower_nanobps, upper_nanobps
@@ -147,11 +154,11 @@ class Contrasts:
     def __len__(self) -> int:
         return self.left.size
 
-    def __iter__(self) -> Iterator[Contrast]:
+    def __iter__(self) -> Iterator[InferredContrast]:
         return (self[place] for place in range(len(self)))
 
-    def __getitem__(self, place: int) -> Contrast:
-        return Contrast(
+    def __getitem__(self, place: int) -> InferredContrast:
+        return InferredContrast(
             left=int(self.left[place]),
             right=int(self.right[place]),
             difference_bps=Fraction(
@@ -196,7 +203,7 @@ class Calibrated:
     step_down_numerators: IntArray
     comparable: NDArray[np.bool_]
     resolved: NDArray[np.bool_]
-    places: tuple[Place, ...]
+    places: tuple[RankPlace, ...]
     band: Band
     guessers: Guessers
     limits: tuple[Limit, ...]
@@ -225,10 +232,10 @@ class Analysis:
         bands, Holm's p and sign-flip tests of chance are no claims, and stand for comparison.
     """
 
-    standings: tuple[Standing, ...]
+    standings: tuple[InferredStanding, ...]
     critical_nano: int
     pairs: Contrasts
     chance: Contrasts
     chance_score_bps: Fraction
-    agreements: tuple[PanelAgreement, ...]
+    agreements: tuple[PanelCorrelations, ...]
     calibrated: Calibrated | None = None

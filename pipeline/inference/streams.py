@@ -51,10 +51,8 @@ if TYPE_CHECKING:
     from pipeline.inference.matrix import IntArray
 
 __all__ = [
-    "BOOTSTRAP_PAGE",
     "GUESS_PAGE",
     "MAX_ENUMERATED_CLUSTERS",
-    "SIGN_PAGE",
     "Blake3Stream",
     "DrawStream",
     "IndexReader",

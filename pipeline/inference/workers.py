@@ -1,21 +1,48 @@
-"""Independent jobs on a few threads, results in order, a bounded number of jobs in flight."""
+"""How draws are worked through: in blocks, by a few threads, results in order, progress told."""
 
 from __future__ import annotations
 
 import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from pipeline.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
 
-__all__ = ["run_jobs"]
+    from pipeline.inference.streams import DrawStream
+    from pipeline.progress import Progress
+
+__all__ = ["Drawing", "run_jobs"]
 
 Result = TypeVar("Result")
 
 _MAX_THREADS = 8
+
+
+class Drawing(NamedTuple):
+    """Where draws come from, and how they are worked through.
+
+    Attributes
+    ----------
+    stream, draws
+        Their source and their number.
+    block
+        Draws in floating point at once, per thread; bounds memory, changes no result.
+    threads
+        See `run_jobs`; changes no result.
+    progress
+        Called with draws done and their number.
+    """
+
+    stream: DrawStream
+    draws: int
+    block: int = 500
+    threads: int | None = None
+    progress: Progress = silent
 
 
 def run_jobs(jobs: Iterable[Callable[[], Result]], threads: int | None) -> Iterator[Result]:

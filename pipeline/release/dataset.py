@@ -15,7 +15,7 @@ from pydantic import Field
 
 from pipeline.errors import ReleaseError
 from pipeline.files import hash_file, parse_json, read_json, read_lines
-from pipeline.release.documents import Loose, Place, check_artifact
+from pipeline.release.documents import DocumentPlace, Loose, check_artifact
 from pipeline.release.published import read_task
 from schemas.parameters import FileName
 from schemas.record import Count, Digest
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = [
     "RELEASE",
     "TASKS",
-    "Dataset",
     "Manifest",
     "ManifestFile",
     "check_file",
@@ -104,7 +103,7 @@ def read_manifest(path: Path) -> Manifest:
         It has another shape, or another hash than it says.
     """
     document = read_json(path, _DOCUMENT_LIMIT, ReleaseError)
-    place = Place(str(path))
+    place = DocumentPlace(str(path))
     listed = isinstance(document, dict) and isinstance(document.get("files"), list)
     manifest = place.valid(
         Manifest, document | {"files": tuple(document["files"])} if listed else document
@@ -166,11 +165,11 @@ def read_dataset(path: Path) -> Dataset:
     files = {name: check_file(folder / name, entry) for name, entry in entries.items()}
     release = read_json(files[RELEASE], _DOCUMENT_LIMIT, ReleaseError)
     stated = release.get("artifact_sha256") if isinstance(release, dict) else None
-    place = Place(str(files[RELEASE]))
+    place = DocumentPlace(str(files[RELEASE]))
     place.equal("artifact_sha256", manifest.release_artifact_sha256, stated)
     check_artifact(release, manifest.release_artifact_sha256, place)
     tasks = tuple(_tasks(files[TASKS], entries[TASKS].rows))
-    Place(str(path)).equal("task_count", len(tasks), manifest.task_count)
+    DocumentPlace(str(path)).equal("task_count", len(tasks), manifest.task_count)
     return Dataset(
         tasks,
         _planned(tasks, str(files[TASKS])),
@@ -185,11 +184,13 @@ def read_dataset(path: Path) -> Dataset:
 def _tasks(path: Path, rows: int | None) -> Iterator[PublishedTask]:
     seen: set[str] = set()
     for number, raw in enumerate(read_objects(path, rows), start=1):
-        panel = Place(str(path), f"number {number}").valid(_Tagged, raw).release_panel
+        panel = DocumentPlace(str(path), f"number {number}").valid(_Tagged, raw).release_panel
         document = {name: value for name, value in raw.items() if name != "release_panel"}
         task = read_task(document, panel, number, str(path))
         if task.task_id in seen:
-            raise Place(str(path), task.task_id).refusal("task_id", "unique ids", "this one twice")
+            raise DocumentPlace(str(path), task.task_id).refusal(
+                "task_id", "unique ids", "this one twice"
+            )
         seen.add(task.task_id)
         yield task
 

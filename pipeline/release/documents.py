@@ -16,7 +16,7 @@ from pipeline.errors import FreezeError
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-__all__ = ["Loose", "Place", "canonical_text", "check_artifact"]
+__all__ = ["DocumentPlace", "Loose", "canonical_text", "check_artifact"]
 
 _REMEDY = "Fetch the published file again; it is not what it says."
 
@@ -29,7 +29,7 @@ class Loose(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
 
-class Place(NamedTuple):
+class DocumentPlace(NamedTuple):
     """A document, perhaps a task of it: where errors point to, and how they are raised."""
 
     document: str
@@ -75,7 +75,7 @@ def canonical_text(value: object) -> str:
     )
 
 
-def check_artifact(document: Mapping[str, Any], stated: str, place: Place) -> None:
+def check_artifact(document: Mapping[str, Any], stated: str, place: DocumentPlace) -> None:
     """Refuse a document whose `artifact_sha256` is not that of the rest of it.
 
     Raises

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from pipeline.release.documents import Loose, Place, canonical_text, check_artifact
+from pipeline.release.documents import DocumentPlace, Loose, canonical_text, check_artifact
 from schemas.record import Count, Digest, Record
 from schemas.release import (
     CORE_CATEGORIES,
@@ -33,14 +33,12 @@ from schemas.release import (
     Provenance,
     PublishedTask,
 )
-from schemas.taskset import LABELS, PORTFOLIOS, Family
+from schemas.taskset import BEST_BPS, LABELS, PORTFOLIOS, Family
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["PublishedSet", "plan_core", "read_task", "read_task_set"]
-
-_BEST_BPS = 10_000
+__all__ = ["plan_core", "read_task", "read_task_set"]
 
 
 class PublishedSet(NamedTuple):
@@ -79,7 +77,7 @@ class _Task(Record):
     validation_stratum: Annotated[int, Field(ge=1, le=4)]
     choices: dict[str, Name]
     selection_size: Literal[3]
-    selection_scores_bps: dict[str, Annotated[int, Field(ge=0, le=_BEST_BPS)]]
+    selection_scores_bps: dict[str, Annotated[int, Field(ge=0, le=BEST_BPS)]]
     optimal_selection: Label
     chance_score_bps: Count
     optimal_margin_bps: Count
@@ -91,7 +89,7 @@ class _Task(Record):
     scoring: dict[str, str | int]
 
 
-class _Counts(Record):
+class _StatedCounts(Record):
     """The `counts` of a task set."""
 
     choices_per_task: Literal[8]
@@ -108,7 +106,7 @@ class _Counts(Record):
 class _TaskSet(Loose):
     artifact_sha256: Digest
     task_set_sha256: Digest
-    counts: _Counts
+    counts: _StatedCounts
     tasks: Annotated[list[dict[str, Any]], Field(min_length=1)]
 
 
@@ -145,13 +143,15 @@ def read_task_set(document: Mapping[str, Any], panel: str, where: str) -> Publis
         A hash, a task's shape, a map or a count is not what it should be; names the document, the
         task and the field.
     """
-    place = Place(where)
+    place = DocumentPlace(where)
     top = place.valid(_TaskSet, document)
     check_artifact(document, top.artifact_sha256, place)
     tasks = [_read_task(raw, number, where) for number, raw in enumerate(top.tasks, start=1)]
     for task_id, times in Counter(task.task_id for task in tasks).items():
         if times > 1:
-            raise Place(where, task_id).refusal("task_id", "unique ids", f"{times} of this one")
+            raise DocumentPlace(where, task_id).refusal(
+                "task_id", "unique ids", f"{times} of this one"
+            )
     _check_counts(top.counts, tasks, place)
     listed = [
         {
@@ -191,7 +191,7 @@ def plan_core(document: Mapping[str, Any], where: str) -> tuple[PlannedTask, ...
     FreezeError
         A hash is wrong, families do not fit, or an id stands twice.
     """
-    place = Place(where)
+    place = DocumentPlace(where)
     plan = place.valid(_Plan, document)
     check_artifact(document, plan.artifact_sha256, place)
     families = plan.common_core.included_families
@@ -239,7 +239,7 @@ def read_task(raw: dict[str, Any], panel: str, number: int, where: str) -> Publi
 def _read_task(raw: dict[str, Any], number: int, where: str) -> _Task:
     """A task of the right shape, with right hashes, choices, reference and map."""
     named = raw.get("task_id")
-    place = Place(where, named if isinstance(named, str) else f"number {number}")
+    place = DocumentPlace(where, named if isinstance(named, str) else f"number {number}")
     task = place.valid(_Task, raw)
     prompt = hashlib.sha256(task.prompt.encode("utf-8")).hexdigest()
     place.equal("prompt_sha256", prompt, task.prompt_sha256)
@@ -255,7 +255,7 @@ def _read_task(raw: dict[str, Any], number: int, where: str) -> _Task:
     return task
 
 
-def _check_reference(task: _Task, place: Place) -> None:
+def _check_reference(task: _Task, place: DocumentPlace) -> None:
     """Only what the family asks for is filled."""
     reference = task.oracle_reference
     place.equal("oracle_reference.anchor", task.anchor_ingredient, reference.anchor)
@@ -272,24 +272,24 @@ def _check_reference(task: _Task, place: Place) -> None:
         place.among("oracle_reference.target_region", CUISINES, reference.target_region)
 
 
-def _check_map(task: _Task, place: Place) -> None:
+def _check_map(task: _Task, place: DocumentPlace) -> None:
     """56 scores, one optimum, chance and margin (spec 2)."""
     field, scores = "selection_scores_bps", task.selection_scores_bps
     missing, extra = set(PORTFOLIOS) - set(scores), set(scores) - set(PORTFOLIOS)
     if missing or extra:
         found = f"missing {sorted(missing)[:3]}, unknown {sorted(extra)[:3]}"
         raise place.refusal(field, "all 56 portfolios and no other", found)
-    best = [portfolio for portfolio in PORTFOLIOS if scores[portfolio] == _BEST_BPS]
+    best = [portfolio for portfolio in PORTFOLIOS if scores[portfolio] == BEST_BPS]
     if len(best) != 1:
         raise place.refusal(field, "one portfolio with 10000", f"{len(best)} {best[:3]}")
     place.equal("optimal_selection", best[0], task.optimal_selection)
     chance = round(Fraction(sum(scores.values()), len(scores)))
     place.equal("chance_score_bps", chance, task.chance_score_bps)
-    margin = _BEST_BPS - sorted(scores.values())[-2]
+    margin = BEST_BPS - sorted(scores.values())[-2]
     place.equal("optimal_margin_bps", margin, task.optimal_margin_bps)
 
 
-def _check_counts(counts: _Counts, tasks: Sequence[_Task], place: Place) -> None:
+def _check_counts(counts: _StatedCounts, tasks: Sequence[_Task], place: DocumentPlace) -> None:
     """The counts are those of the tasks; all families and all strata are of one size."""
     anchors = {task.anchor_ingredient for task in tasks}
     scores = len(tasks) * len(PORTFOLIOS)

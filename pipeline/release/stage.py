@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pipeline.workspace import Workspace
     from schemas.parameters import PublishedFiles, ReleaseParameters
 
-__all__ = ["PublishedContent", "build", "read_source", "run"]
+__all__ = ["build", "read_source", "run"]
 
 _FLOAT32_BYTES = 4
 _JSON_LIMIT = 256 * 2**20

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.report.views import leaderboard_view
+from pipeline.report.leaderboard import leaderboard_view
 from pipeline.showing.terminal import visible
 from pipeline.showing.view import Grid
 
 if TYPE_CHECKING:
-    from pipeline.report.views import Results
+    from pipeline.report.leaderboard import Results
     from pipeline.showing.view import View
     from schemas.parameters import Parameters
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pipeline.report.views import leaderboard_document
+from pipeline.report.leaderboard import leaderboard_document
 from pipeline.showing.documents import csv_lines, safe_cell
 from pipeline.showing.numbers import fixed, score
 from pipeline.showing.terminal import inert_json
 
 if TYPE_CHECKING:
-    from pipeline.report.views import Results
+    from pipeline.report.leaderboard import Results
 
 __all__ = ["csv_text", "json_text", "metrics_text"]
 

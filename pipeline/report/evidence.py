@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from schemas import results as rows
     from schemas.taskset import Task
 
-__all__ = ["Evidence", "RouteEvidence", "TaskEvidence", "embedded_json", "evidence"]
+__all__ = ["embedded_json", "evidence"]
 
 _CHOICES, _ANCHOR = "\ue000", "\ue001"
 _TEXT_BUDGET = 1_000_000
@@ -152,14 +152,13 @@ def _route(
     names: _Names,
 ) -> RouteEvidence:
     parameters = sources.parameters.routes[slug]
-    index = {portfolio: place for place, portfolio in enumerate(PORTFOLIOS)}
     selections, digests = [0] * len(places), [_NO_DIGEST] * len(places)
     named, route_digest = [-1] * len(places), ""
     for cell in cells:
         place = places[cell.task_id]
         route_digest = cell.route_digest
         if cell.selection is not None:
-            selections[place] = index[cell.selection]
+            selections[place] = PORTFOLIOS.index(cell.selection)
         else:
             selections[place] = -1 - names.outcomes.index(_outcome(cell))
         if cell.response_digest is not None:

@@ -12,12 +12,13 @@ import hashlib
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
+from pipeline.report.contents import diagnostics_grid
 from pipeline.report.evidence import embedded_json, evidence
-from pipeline.report.views import diagnostics_grid, leaderboard_view, report_title
+from pipeline.report.leaderboard import leaderboard_view, report_title
 from pipeline.showing.drawing import themed
 from pipeline.showing.numbers import bps, cost, p_value, score
 from pipeline.showing.terminal import visible
-from schemas.taskset import LABELS, PORTFOLIOS
+from schemas.taskset import LABELS, score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from schemas.results import Standing
     from schemas.taskset import Task
 
-__all__ = ["CaseStudy", "case_studies", "page_html"]
+__all__ = ["case_studies", "page_html"]
 
 _FAMILY, _PANEL = "family", "panel"
 _BAR = 100 * 100 * 1_000_000
@@ -139,7 +140,7 @@ def _lot(task: Task) -> str:
 
 
 def _case(task: Task, sources: Sources) -> CaseStudy:
-    scores = dict(zip(PORTFOLIOS, task.scores_bps, strict=True))
+    scores = score_map(task)
     names = dict(zip(LABELS, (name.replace("_", " ") for name in task.choices), strict=True))
     cells = {
         slug: next(cell for cell in found if cell.task_id == task.task_id)

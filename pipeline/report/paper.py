@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipeline.report.contents import diagnostics_grid
 from pipeline.report.figures import pairs_grid
-from pipeline.report.views import diagnostics_grid, leaderboard_view
+from pipeline.report.leaderboard import leaderboard_view
 from pipeline.showing.documents import csv_table, pipe_table
 from pipeline.showing.drawing import picture
 from pipeline.showing.latex import latex_table

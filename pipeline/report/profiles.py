@@ -24,8 +24,8 @@ from schemas.results import Reason
 if TYPE_CHECKING:
     from collections import Counter
 
+    from pipeline.report.leaderboard import Results
     from pipeline.report.sources import Sources
-    from pipeline.report.views import Results
     from schemas.results import PanelAgreement
 
 __all__ = [

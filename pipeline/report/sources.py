@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.errors import ReportError, TableError
-from pipeline.report.views import Results, read_results
+from pipeline.report.leaderboard import Results, read_results
 from schemas import results as rows
 from schemas.taskset import Diagnostic, Task
 

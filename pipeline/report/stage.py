@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.files import write_bytes
+from pipeline.report.contents import diagnostics_grid
 from pipeline.report.documents import csv_text, json_text, metrics_text
 from pipeline.report.figures import figures
+from pipeline.report.leaderboard import leaderboard_view
 from pipeline.report.page import page_html
 from pipeline.report.paper import paper_files
 from pipeline.report.sources import read_sources
-from pipeline.report.views import diagnostics_grid, leaderboard_view
 from pipeline.showing.documents import markdown_text
 from pipeline.workspace import StageSummary
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from pipeline.workspace import Workspace
 
-__all__ = ["Document", "build", "file_names", "page_path", "run"]
+__all__ = ["build", "file_names", "page_path", "run"]
 
 _FOLDERS = ("figures", "paper")
 _PLAIN = (

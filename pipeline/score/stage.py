@@ -12,7 +12,7 @@ from pipeline.workspace import StageSummary
 from schemas.parameters import RuleCore
 from schemas.release import PlannedTask
 from schemas.results import CellStatus, CoreTask, Coverage, Reason, Score, Selection
-from schemas.taskset import PORTFOLIOS, Task
+from schemas.taskset import Task, score_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from pipeline.tables import Table
     from pipeline.workspace import Workspace
 
-__all__ = ["build", "coverage_rows", "run", "score_rows"]
-
-_PLACE = {portfolio: place for place, portfolio in enumerate(PORTFOLIOS)}
+__all__ = ["build", "run"]
 
 
 def run(workspace: Workspace) -> StageSummary:
@@ -105,7 +103,7 @@ def score_rows(
                     task_id=cell.task_id,
                     task_digest=cell.task_digest,
                     selection_digest=cell_digest,
-                    score_bps=tasks[cell.task_id].scores_bps[_PLACE[cell.selection]],
+                    score_bps=score_of(tasks[cell.task_id], cell.selection),
                 )
             )
     return rows

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pipeline.showing.view import Grid, View
 
-__all__ = ["csv_lines", "csv_table", "markdown_text", "pipe_table", "restore_cell", "safe_cell"]
+__all__ = ["csv_lines", "csv_table", "markdown_text", "pipe_table", "safe_cell"]
 
 _FORMULA_START = ("=", "+", "-", "@", "'")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&:])")
@@ -59,15 +59,10 @@ def csv_table(grid: Grid) -> str:
 def safe_cell(text: str) -> str:
     """A text cell that a spreadsheet shows as text, and in which nothing is hidden.
 
-    `restore_cell` gives the text back, as `visible` shows it.
+    Less the quotation mark before it, a cell is the text as `visible` shows it.
     """
     text = visible(text)
     return f"'{text}" if text.startswith(_FORMULA_START) else text
-
-
-def restore_cell(cell: str) -> str:
-    """The text that `safe_cell` made safe."""
-    return cell.removeprefix("'")
 
 
 def _inert(text: str) -> str:

@@ -21,9 +21,9 @@ def score(microbps: int, places: int = 1) -> str:
     return fixed(Fraction(microbps, _MICROBPS_PER_POINT), places)
 
 
-def bps(value: Fraction | int, places: int = 2) -> str:
+def bps(value: Fraction | int) -> str:
     """Basis points as a score from 0 to 100."""
-    return fixed(Fraction(value) / 100, places)
+    return fixed(Fraction(value) / 100, 2)
 
 
 def cost(usage: Usage) -> str:

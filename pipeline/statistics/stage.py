@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import StatisticsError
 from pipeline.inference.analysis import Settings, analyse
+from pipeline.inference.exact import ALPHA, nano_to_micro, to_micro
 from pipeline.inference.matrix import ScoreMatrix
 from pipeline.inference.panels import shared_ranks
 from pipeline.progress import silent
@@ -29,11 +30,7 @@ if TYPE_CHECKING:
     from schemas.parameters import StatisticsParameters
     from schemas.taskset import Family
 
-__all__ = ["CoreScores", "build", "core_scores", "draw_settings", "run"]
-
-_MICRO = 1_000_000
-_NANO_PER_MICRO = 1_000
-_ALPHA_PPM = 50_000
+__all__ = ["build", "core_scores", "draw_settings", "run"]
 
 
 class _Inputs(NamedTuple):
@@ -133,14 +130,6 @@ def _read(workspace: Workspace) -> _Inputs:
     core = workspace.read("score", rows.CoreTask, tasks, selections)
     scores = workspace.read("score", rows.Score, tasks, selections)
     by_id = {task.task_id: task for task in tasks.rows()}
-    families = workspace.parameters.score.families
-    other = next((entry.family for entry in core.rows() if entry.family not in families), None)
-    if other is not None:
-        raise StatisticsError(
-            "a core of the families in score.families", other.value, "artifacts/score/core.parquet",
-            "Run `flavourbench score` again.",
-        )  # fmt: skip
-    ordered = sorted(core.rows(), key=lambda c: (c.panel, families.index(c.family), c.position))
     found: dict[str, dict[str, int]] = {}
     for score in scores.rows():
         found.setdefault(score.slug, {})[score.task_id] = score.score_bps
@@ -150,7 +139,7 @@ def _read(workspace: Workspace) -> _Inputs:
         tasks,
         ranked,
         tuple(slug for slug, route in routes.items() if not route.ranked),
-        tuple(by_id[entry.task_id] for entry in ordered),
+        tuple(by_id[entry.task_id] for entry in workspace.in_core_order(core.rows())),
         found,
         {cell.slug: cell.route_digest for cell in selections.rows()},
         {"tasks": tasks.root, "core": core.root, "scores": scores.root},
@@ -187,12 +176,12 @@ def _standings(inputs: _Inputs, matrix: ScoreMatrix, analysis: Analysis) -> list
             rank=standing.rank,
             group=standing.group,
             tasks=matrix.tasks,
-            score_microbps=_micro(standing.score_bps),
-            se_microbps=_from_nano(standing.se_nanobps),
-            pointwise_low_microbps=_from_nano(standing.pointwise_nanobps.lower),
-            pointwise_high_microbps=_from_nano(standing.pointwise_nanobps.upper),
-            band_low_microbps=_from_nano(standing.simultaneous_nanobps.lower),
-            band_high_microbps=_from_nano(standing.simultaneous_nanobps.upper),
+            score_microbps=to_micro(standing.score_bps),
+            se_microbps=nano_to_micro(standing.se_nanobps),
+            pointwise_low_microbps=nano_to_micro(standing.pointwise_nanobps.lower),
+            pointwise_high_microbps=nano_to_micro(standing.pointwise_nanobps.upper),
+            band_low_microbps=nano_to_micro(standing.simultaneous_nanobps.lower),
+            band_high_microbps=nano_to_micro(standing.simultaneous_nanobps.upper),
             rank_low=standing.rank_interval.lower,
             rank_high=standing.rank_interval.upper,
             families=tuple(
@@ -226,7 +215,7 @@ def _references(inputs: _Inputs) -> list[rows.Reference]:
                 route_digest=inputs.route_digests[slug],
                 tasks=len(inputs.core),
                 covered=covered,
-                score_microbps=None if mean is None else _micro(mean),
+                score_microbps=None if mean is None else to_micro(mean),
                 families=tuple(
                     _family(name, len(families[name]), part)
                     for name, part in means.items()
@@ -243,9 +232,9 @@ def _contrasts(inputs: _Inputs, matrix: ScoreMatrix, contrasts: Contrasts) -> li
             left=inputs.ranked[contrast.left],
             right=inputs.ranked[contrast.right],
             tasks=matrix.tasks,
-            difference_microbps=_micro(contrast.difference_bps),
-            low_microbps=_from_nano(contrast.interval_nanobps.lower),
-            high_microbps=_from_nano(contrast.interval_nanobps.upper),
+            difference_microbps=to_micro(contrast.difference_bps),
+            low_microbps=nano_to_micro(contrast.interval_nanobps.lower),
+            high_microbps=nano_to_micro(contrast.interval_nanobps.upper),
             dz_ppb=contrast.dz_nano,
             wins=contrast.wins,
             ties=contrast.ties,
@@ -265,10 +254,10 @@ def _chance(inputs: _Inputs, matrix: ScoreMatrix, analysis: Analysis) -> list[ro
         rows.Chance(
             slug=inputs.ranked[contrast.left],
             tasks=matrix.tasks,
-            chance_microbps=_micro(analysis.chance_score_bps),
-            difference_microbps=_micro(contrast.difference_bps),
-            low_microbps=_from_nano(contrast.interval_nanobps.lower),
-            high_microbps=_from_nano(contrast.interval_nanobps.upper),
+            chance_microbps=to_micro(analysis.chance_score_bps),
+            difference_microbps=to_micro(contrast.difference_bps),
+            low_microbps=nano_to_micro(contrast.interval_nanobps.lower),
+            high_microbps=nano_to_micro(contrast.interval_nanobps.upper),
             p_numerator=int(chance.p_numerators[place]),
             holm_numerator=int(chance.holm_numerators[place]),
             p_denominator=chance.p_denominator,
@@ -288,7 +277,7 @@ def _panels(inputs: _Inputs, matrix: ScoreMatrix, analysis: Analysis) -> list[ro
                 panel=panel,
                 slug=slug,
                 tasks=int((matrix.panel == place).sum()),
-                score_microbps=_micro(scores[model]),
+                score_microbps=to_micro(scores[model]),
                 rank=ranks[model],
             )
             for model, slug in enumerate(inputs.ranked)
@@ -319,7 +308,7 @@ def _inference(
         bootstrap=parameters.bootstrap,
         sign_flips=analysis.pairs.draws,
         exact=analysis.pairs.exact,
-        alpha_ppm=_ALPHA_PPM,
+        alpha_ppm=to_micro(ALPHA),
         routes=matrix.models,
         tasks=matrix.tasks,
         clusters=matrix.clusters,
@@ -331,15 +320,5 @@ def _inference(
 
 def _family(name: str, tasks: int, score_bps: Fraction) -> rows.FamilyScore:
     return rows.FamilyScore.model_validate(
-        {"family": name, "tasks": tasks, "score_microbps": _micro(score_bps)}, strict=False
+        {"family": name, "tasks": tasks, "score_microbps": to_micro(score_bps)}, strict=False
     )
-
-
-def _micro(bps: Fraction) -> int:
-    """Basis points in millionths, rounded half to even."""
-    return round(bps * _MICRO)
-
-
-def _from_nano(nano: int) -> int:
-    """Thousandths of the unit to the unit, rounded half to even."""
-    return round(Fraction(nano, _NANO_PER_MICRO))

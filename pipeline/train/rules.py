@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from schemas.taskset import Family, Task
-    from schemas.training import Split, Track
+    from schemas.training import Split, TrainingTrack
 
-__all__ = ["Development", "Pair", "completion", "development_tasks", "preference_pairs"]
+__all__ = ["Development", "completion", "development_tasks", "preference_pairs"]
 
 _WHOLE_BPS = 10_000
 
@@ -28,11 +28,11 @@ class Development(NamedTuple):
     """A task that may be trained on."""
 
     task: Task
-    track: Track
+    track: TrainingTrack
     split: Split
 
 
-class Pair(NamedTuple):
+class PreferencePair(NamedTuple):
     """Two portfolios of a task, the better first, and their scores in basis points."""
 
     chosen: str
@@ -89,7 +89,7 @@ def development_tasks(
     ]
 
 
-def preference_pairs(scores_bps: Sequence[int], minimum_gap_bps: int) -> list[Pair]:
+def preference_pairs(scores_bps: Sequence[int], minimum_gap_bps: int) -> list[PreferencePair]:
     """Up to four pairs of portfolios, from the widest gap to the narrowest that still counts.
 
     All pairs with at least the minimum gap are ordered by gap, then by the better one's score,
@@ -104,7 +104,7 @@ def preference_pairs(scores_bps: Sequence[int], minimum_gap_bps: int) -> list[Pa
     """
     ranked = sorted(zip(PORTFOLIOS, scores_bps, strict=True), key=lambda item: (-item[1], item[0]))
     pairs = [
-        Pair(chosen, rejected, high, low)
+        PreferencePair(chosen, rejected, high, low)
         for (chosen, high), (rejected, low) in itertools.combinations(ranked, 2)
         if high - low >= minimum_gap_bps
     ]

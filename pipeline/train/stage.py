@@ -9,7 +9,7 @@ from pipeline.tables import make_table
 from pipeline.train.rules import completion, development_tasks, preference_pairs
 from pipeline.workspace import StageSummary
 from schemas.results import CoreTask
-from schemas.taskset import Task
+from schemas.taskset import BEST_BPS, Task
 from schemas.training import DevelopmentTask, DpoRow, GrpoRow, SftRow
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pipeline.workspace import Workspace
 
 __all__ = ["build", "run"]
-
-_BEST_BPS = 10_000
 
 
 def run(workspace: Workspace) -> StageSummary:
@@ -91,7 +89,7 @@ def _sft(entry: Development) -> SftRow:
         prompt=task.prompt,
         completion=completion(task.optimum),
         margin_bps=task.margin_bps,
-        reward_bps=_BEST_BPS,
+        reward_bps=BEST_BPS,
     )
 
 

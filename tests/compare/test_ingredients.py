@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pipeline.compare.ingredients import (
+    DistanceSpread,
     Move,
     NeighbourChange,
-    Spread,
     TagChange,
     compare_ingredients,
 )
@@ -58,7 +58,7 @@ def test_a_move_is_one_less_the_cosine():
         content(ingredient("mint", (4, 3)), ingredient("basil", (0, 2)), DILL),
     )
     assert changes.moved == (Move("basil", 1_000_000), Move("mint", 40_000))
-    assert changes.spread == Spread(40_000, 40_000, 1_000_000, 1_000_000)
+    assert changes.spread == DistanceSpread(40_000, 40_000, 1_000_000, 1_000_000)
 
 
 def test_a_longer_vector_of_the_same_direction_moved_by_nothing():

@@ -8,8 +8,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from pipeline.compare.rescore import rescore
-from pipeline.compare.tasks import compare_tasks, rank_correlation_ppb
+from pipeline.compare.tasks import compare_tasks
 from pipeline.freeze.stage import build
+from pipeline.inference.panels import rank_correlation_nano
 from pipeline.release.stage import build as build_release
 from schemas.taskset import LABELS, PORTFOLIOS, Family
 from tests.compare.small import content, decision, ingredient
@@ -65,12 +66,17 @@ def test_a_shift_and_a_flip_are_worked_out():
 def test_rank_correlation_is_spearmans_with_ties(seed):
     draw = random.Random(seed)
     one, other = ([draw.randrange(9) for _ in range(56)] for _ in range(2))
-    assert rank_correlation_ppb(one, other) == pytest.approx(spearmanr(one, other)[0] * 1e9, abs=1)
+    assert rank_correlation_nano(one, other) == pytest.approx(spearmanr(one, other)[0] * 1e9, abs=1)
+
+
+def test_the_last_digit_of_a_rank_correlation_is_exact():
+    one, other = [3, 1, 4, 7], [7, 6, 6, 7]  # 1 / sqrt(5) = 0.447213595 4999...
+    assert rank_correlation_nano(one, other) == 447_213_595
 
 
 def test_a_flat_map_has_no_rank_correlation():
-    assert rank_correlation_ppb([1] * 56, list(range(56))) is None
-    assert rank_correlation_ppb(list(range(56)), list(range(56))) == 10**9
+    assert rank_correlation_nano([1] * 56, list(range(56))) is None
+    assert rank_correlation_nano(list(range(56)), list(range(56))) == 10**9
 
 
 def test_touched_tasks_hold_a_touched_ingredient():

@@ -11,7 +11,7 @@ from pipeline.errors import ExchangeError
 from pipeline.exchange.agreement import Agreement, Draws
 from pipeline.exchange.importing import import_published
 from pipeline.exchange.reproduce import compare_published
-from pipeline.progress import silent
+from pipeline.portfolio import PORTFOLIO
 from pipeline.tables import write_table
 from pipeline.workspace import open_workspace
 from tests.exchange.small import import_small, with_results
@@ -168,5 +168,5 @@ def test_the_golden_data_set_reproduces_with_its_own_stream(tmp_path):
 
 def seal_replays(workspace):
     """What `execute` seals for replay routes, without one durable commit a cell."""
-    for place, table in derive_stage(workspace, "execute", {}, silent).tables.items():
+    for place, table in derive_stage(workspace, PORTFOLIO.stage("execute"), {}).tables.items():
         write_table(place.path(workspace), table)

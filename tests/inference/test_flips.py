@@ -6,6 +6,7 @@ import pytest
 from pipeline.inference import fans, flips
 from pipeline.inference.exact import common_weights
 from pipeline.inference.streams import Blake3Stream, Pcg64Stream
+from pipeline.inference.workers import Drawing
 from tests.inference import reference
 from tests.inference.conftest import make_matrix
 
@@ -14,10 +15,8 @@ FANS = fans.pair_fans(4) + fans.chance_fans(4)
 
 def count(matrix, chosen, stream=None, draws=2500, **options):
     weights = common_weights(matrix.family_sizes)
-    options = {"block": 500} | options
-    return flips.flip_counts(
-        matrix, weights, chosen, stream or Blake3Stream(4), "pairs", draws=draws, **options
-    )
+    drawing = Drawing(stream or Blake3Stream(4), draws, **options)
+    return flips.flip_counts(matrix, weights, chosen, drawing, "pairs")
 
 
 def plain_counts(matrix, chosen, signs):

@@ -21,7 +21,7 @@ def test_panel_scores_by_hand():
 def test_panels_of_other_families_are_not_correlated():
     matrix = make_matrix([[10, 20, 30, 50], [0, 0, 0, 1]], "aaba", panels="pppq")
     found = panels.panel_agreements(matrix, panels.panel_scores(matrix))
-    assert found == (panels.PanelAgreement("p", "q", None, None),)
+    assert found == (panels.PanelCorrelations("p", "q", None, None),)
 
 
 def test_one_panel_has_no_agreement_and_three_have_three():

@@ -8,6 +8,7 @@ from pipeline.inference import fans, flips, stepdown
 from pipeline.inference.exact import common_weights
 from pipeline.inference.multiplicity import holm, resolved
 from pipeline.inference.streams import Blake3Stream
+from pipeline.inference.workers import Drawing
 from tests.inference import reference
 from tests.inference.conftest import make_matrix
 
@@ -18,10 +19,8 @@ def adjusted(matrix, draws=700, seed=4, **options):
     pairs = fans.pair_fans(matrix.models)
     rows = fans.fan_rows(pairs)
     order = stepdown.order_pairs(flips.cluster_sums(matrix, weights), rows.left, rows.right)
-    found = flips.flip_counts(
-        matrix, weights, pairs, Blake3Stream(seed), "pairs",
-        draws=draws, order=order, **({"block": 500} | options),
-    )  # fmt: skip
+    drawing = Drawing(Blake3Stream(seed), draws, **options)
+    found = flips.flip_counts(matrix, weights, pairs, drawing, "pairs", order=order)
     return stepdown.step_down(found, order), found
 
 

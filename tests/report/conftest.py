@@ -33,3 +33,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Run:
     sources = read_sources(workspace)
     page = workspace.root / "artifacts" / "report" / "index.html"
     return Run(workspace, sources, figures(sources), page)
+
+
+def restore_cell(cell: str) -> str:
+    """The text that `safe_cell` made safe."""
+    return cell.removeprefix("'")

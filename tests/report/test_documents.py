@@ -18,7 +18,7 @@ from pipeline.report.documents import (
     json_text,
     metrics_text,
 )
-from pipeline.report.views import (
+from pipeline.report.leaderboard import (
     leaderboard_view,
     read_results,
     release_view,
@@ -29,7 +29,6 @@ from pipeline.showing.documents import (
     csv_table,
     markdown_text,
     pipe_table,
-    restore_cell,
     safe_cell,
 )
 from pipeline.showing.drawing import chart_of, draw
@@ -42,6 +41,7 @@ from pipeline.workspace import parse_parameters
 from schemas.results import Chance, Standing
 from schemas.taskset import Task, TaskSet
 from tests.mini import mini_parameters, mini_workspace, run_stages
+from tests.report.conftest import restore_cell
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.report.paper import paper_files
-from pipeline.showing.documents import restore_cell
 from pipeline.showing.latex import latex_table, latex_text
 from pipeline.showing.terminal import visible
+from tests.report.conftest import restore_cell
 
 if TYPE_CHECKING:
     from tests.report.conftest import Run

@@ -10,7 +10,7 @@ from pipeline.showing.view import Grid, View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipeline.compare.conclusions import ConclusionChanges, Place
+    from pipeline.compare.conclusions import ConclusionChanges, RoutePlace
     from pipeline.compare.ingredients import IngredientChanges
     from pipeline.compare.releases import ReleaseChanges
     from pipeline.compare.tasks import TaskChanges
@@ -114,7 +114,7 @@ def _conclusions(changes: ConclusionChanges) -> list[Grid]:
     return grids
 
 
-def _place(one: Place, ranks: Sequence[int]) -> tuple[str, str, str]:
+def _place(one: RoutePlace, ranks: Sequence[int]) -> tuple[str, str, str]:
     return (
         f"{place(one.rank, ranks)} ({one.rank_low}-{one.rank_high})",
         score(one.score_microbps),

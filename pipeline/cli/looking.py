@@ -21,7 +21,7 @@ commands.add_typer(tasks_commands, name="tasks", rich_help_panel=PANEL)
 @release_commands.command("info")
 def release_info(context: typer.Context, workspace: Folder = HERE, as_json: Json = False) -> None:
     """Show the release: digest, ingredients by category and region, dimensions."""
-    from pipeline.report.views import release_view
+    from pipeline.report.contents import release_view
 
     before = context.parent.params if context.parent else {}  # options before the word `info`
     place = before.get("workspace", HERE) if workspace == HERE else workspace
@@ -33,7 +33,7 @@ def leaderboard(workspace: Folder = HERE, as_json: Json = False) -> None:
     """Show the leaderboard of the last run."""
     from pipeline.report.bands import drawn_leaderboard
     from pipeline.report.freshness import stale_note
-    from pipeline.report.views import read_results
+    from pipeline.report.leaderboard import read_results
 
     place = opened(workspace)
     view = drawn_leaderboard(place.parameters, read_results(place))
@@ -48,6 +48,6 @@ def tasksshow(
     as_json: Json = False,
 ) -> None:
     """Show a task: its prompt, its candidates, and its best and worst portfolios."""
-    from pipeline.report.views import task_view
+    from pipeline.report.contents import task_view
 
     show(task_view(opened(workspace), name), as_json)

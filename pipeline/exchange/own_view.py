@@ -1,4 +1,4 @@
-"""What the exchange commands show."""
+"""What `score` shows of your own answers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipeline.exchange.own import OwnReport
-    from pipeline.exchange.reward import Reward
-    from pipeline.exchange.template import Template
-    from schemas.taskset import Task
 
-__all__ = ["own_view", "reward_view", "template_view"]
+__all__ = ["own_view"]
 
 
 def own_view(report: OwnReport, path: Path, checked: bool) -> View:
@@ -95,33 +92,3 @@ def _task_grid(report: OwnReport) -> Grid:
     headings = ("task", "selection", "score", "chance")
     title = f"Lowest {len(shown)} of {len(lines)} tasks (the report has all)"
     return Grid(title, headings, shown, frozenset({2, 3}))
-
-
-def reward_view(reward: Reward, task: Task) -> View:
-    """What one answer is worth."""
-    document = {
-        "task_id": task.task_id,
-        "selection": reward.selection,
-        "reason": reward.reason.value if reward.reason else None,
-        "score_bps": reward.score_bps,
-        "chance_bps": task.chance_bps,
-        "optimum": task.optimum,
-    }
-    said = (
-        f"{reward.selection}: {bps(reward.score_bps)}"
-        if reward.selection
-        else f"Unreadable ({document['reason']}): worth 0"
-    )
-    notes = (said, f"Chance {bps(task.chance_bps)}, optimum {task.optimum} 100.00")
-    return View(task.task_id, (), notes, document)
-
-
-def template_view(path: Path, template: Template) -> View:
-    """Where the template is, and what to do with it."""
-    tasks, needed = template
-    notes = (
-        f"{tasks} tasks; a score needs the first {needed}, a replay route takes the whole file.",
-        "Put an answer's whole text in place of each null, then:",
-        f"  flavourbench score {path}",
-    )
-    return View(f"Written {path}", (), notes, {"path": str(path), "tasks": tasks, "needed": needed})

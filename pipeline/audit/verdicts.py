@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pipeline.audit.card import Card
     from pipeline.audit.evidence import Audit, AuditStep
     from pipeline.audit.verifier import Proved
-    from pipeline.audit.verify import Step, Verification
+    from pipeline.audit.verify import Verification, VerifyStep
 
 __all__ = ["audit_view", "card_view", "proved_view", "verification_view"]
 
@@ -69,7 +69,7 @@ def audit_view(audit: Audit) -> View:
     return View(f"Audit of {audit.subject}", (grid,), notes, document)
 
 
-def _reservations(steps: Sequence[Step] | Sequence[AuditStep]) -> list[str]:
+def _reservations(steps: Sequence[VerifyStep] | Sequence[AuditStep]) -> list[str]:
     """What was not derived, a line for each way in which it was not."""
     found = []
     for mark in (Mark.SEALED, Mark.UNKNOWN):

@@ -1,4 +1,4 @@
-"""What a command shows: a title, tables and notes for people, and a document for machines."""
+"""The leaderboard: its tables, read once, and what the command, the page and papers show of it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.errors import ReportError, UsageError
-from pipeline.showing.numbers import bps, fixed, p_value, place, score
+from pipeline.errors import ReportError
+from pipeline.showing.numbers import fixed, p_value, place, score
 from pipeline.showing.view import Grid, View
-from pipeline.workspace import release_name
 from schemas import results as rows
 from schemas.parameters import BundleRelease, StarterRelease
-from schemas.release import CORE_CATEGORIES, CUISINES, UNIVERSAL, Ingredient, Release
-from schemas.taskset import LABELS, PORTFOLIOS, Diagnostic, Task, TaskSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,15 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Results",
-    "find_task",
     "leaderboard_view",
     "read_results",
-    "release_view",
     "report_title",
-    "task_view",
 ]
 
-_PREFIX = 8
 _SEES_MAP = "†"
 
 
@@ -204,109 +197,6 @@ def leaderboard_document(results: Results) -> dict[str, Any]:
     }
 
 
-def release_view(workspace: Workspace) -> View:
-    """The release: its digest and how many ingredients of what kind it holds."""
-    table = workspace.read("release", Release)
-    release, digest = table.rows()[0], table.digests[0]
-    ingredients = workspace.read("release", Ingredient).rows()
-    categories = Counter(item.category for item in ingredients)
-    regions = Counter(region for item in ingredients for region in item.regions)
-    novas = Counter(str(item.nova or "unknown") for item in ingredients)
-    by_category = tuple(
-        (name, str(categories[name]), str(sum(i.vegan for i in ingredients if i.category == name)))
-        for name in (*CORE_CATEGORIES, *sorted(set(categories) - set(CORE_CATEGORIES)))
-    )
-    grids = (
-        Grid("By category", ("category", "ingredients", "vegan"), by_category, frozenset({1, 2})),
-        Grid(
-            "By region",
-            ("region", "ingredients"),
-            tuple((name, str(regions[name])) for name in (*CUISINES, UNIVERSAL)),
-            frozenset({1}),
-        ),
-        Grid(
-            "By NOVA group", ("NOVA", "ingredients"),
-            tuple((name, str(novas[name])) for name in sorted(novas)), frozenset({1}),
-        ),
-    )  # fmt: skip
-    name = release_name(workspace.parameters.release)
-    document = release.model_dump(mode="json") | {
-        "digest": digest,
-        "name": name,
-        "categories": dict(sorted(categories.items())),
-        "regions": dict(sorted(regions.items())),
-        "nova": dict(sorted(novas.items())),
-    }
-    notes = [
-        f"{len(ingredients)} ingredients in {release.dimensions} dimensions",
-        f"Release {digest}",
-    ]
-    notes += [f"{entry.name} sha256 {entry.sha256}" for entry in release.provenance]
-    return View(f"Release {name}", grids if ingredients else (), tuple(notes), document)
-
-
-def task_view(workspace: Workspace, name: str) -> View:
-    """One task by its id or by 8 or more characters of its digest.
-
-    Raises
-    ------
-    UsageError
-        No task, or more than one, has that name.
-    """
-    table = workspace.read("freeze", Task)
-    digest, task = find_task(name, table.digests, table.rows())
-    ranked = sorted(zip(task.scores_bps, PORTFOLIOS, strict=True), key=lambda p: (-p[0], p[1]))
-    falling = [value for value, _ in ranked]
-    ranks = [falling.index(value) + 1 for value in falling]
-    names = dict(zip(LABELS, task.choices, strict=True))
-
-    def line(at: int) -> tuple[str, ...]:
-        value, labels = ranked[at]
-        members = ", ".join(names[label].replace("_", " ") for label in labels)
-        return (place(ranks[at], ranks), labels, bps(value), members)
-
-    shown = (*range(5), *range(len(ranked) - 3, len(ranked)))
-    grids = (
-        Grid("Candidates", ("label", "ingredient"), tuple(names.items()), frozenset()),
-        Grid("Best five and worst three of 56", ("place", "portfolio", "score", "members"),
-             tuple(line(at) for at in shown), frozenset({0, 2})),
-    )  # fmt: skip
-    taskset = workspace.read("freeze", TaskSet, table).digests[0]
-    about = f"{task.panel}, {task.family}, stratum {task.stratum}, anchor {task.anchor}"
-    notes = (
-        about, f"Chance {bps(task.chance_bps)}, margin {bps(task.margin_bps)}", "Prompt:",
-        task.prompt, f"Task {digest}", f"Task set {taskset}",
-    )  # fmt: skip
-    document = task.model_dump(mode="json") | {
-        "digest": digest,
-        "taskset_digest": taskset,
-        "scores_bps": dict(zip(PORTFOLIOS, task.scores_bps, strict=True)),
-        "choices": names,
-    }
-    return View(task.task_id, grids, notes, document)
-
-
-def diagnostics_grid(diagnostics: Sequence[Diagnostic]) -> Grid:
-    """What the maps of each panel and family look like."""
-    return Grid(
-        "Task maps",
-        ("panel", "family", "tasks", "mean chance", "median margin", "distinct scores", "feasible"),
-        tuple(
-            (
-                d.panel,
-                d.family.value,
-                str(d.tasks),
-                bps(Fraction(d.mean_chance_millibps, 1000)),
-                bps(Fraction(d.median_margin_millibps, 1000)),
-                fixed(Fraction(d.mean_distinct_milli, 1000), 1),
-                f"{fixed(Fraction(d.feasible_ppm, 10_000), 1)}%",
-            )
-            for d in diagnostics
-        ),
-        frozenset(range(2, 7)),
-    )  # fmt: skip
-
-
 def _standing(standing: rows.Standing, results: Results, parameters: Parameters) -> tuple[str, ...]:
     chance = results.chance[standing.slug]
     holm = p_value(chance.holm_numerator, chance.p_denominator)
@@ -338,27 +228,6 @@ def _coverage(slug: str, counts: Counter[str]) -> tuple[str, ...]:
     reasons = ", ".join(f"{counts[r]} {r.replace('_', ' ')}" for r in rows.Reason if counts[r])
     fields = ("expected", "completed", "parsed", "failed", "missing")
     return (slug, *(str(counts[name]) for name in fields), reasons or "none")
-
-
-def find_task(name: str, digests: Sequence[str], tasks: Sequence[Task]) -> tuple[str, Task]:
-    """A task with its digest, by its id or by 8 or more characters of the digest.
-
-    Raises
-    ------
-    UsageError
-        No task, or more than one, has that name.
-    """
-    pairs = list(zip(digests, tasks, strict=True))
-    found = [pair for pair in pairs if pair[1].task_id == name]
-    if not found and len(name) >= _PREFIX:
-        found = [pair for pair in pairs if pair[0].startswith(name.lower())]
-    if len(found) == 1:
-        return found[0]
-    what = "no such task" if not found else ", ".join(pair[0][:16] for pair in found[:5])
-    raise UsageError(
-        f"a task id, or {_PREFIX} or more characters of one task's digest", f"{name!r}: {what}",
-        "task", f"Ids run like {tasks[0].task_id}." if tasks else "Freeze some tasks first.",
-    )  # fmt: skip
 
 
 def _correlation(ppb: int | None) -> str:
