@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.files import read_bytes
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from pipeline.errors import FlavourbenchError
 
-__all__ = ["MovedOn", "dvc_stages", "is_locked", "moved_on"]
+__all__ = ["MovedOn", "dvc_stages", "is_locked", "is_within", "moved_on"]
 
 _LIMIT = 4 * 2**20
 _BOUNDS = YamlBounds(values=250_000, depth=16, characters=_LIMIT)
@@ -54,7 +55,7 @@ def moved_on(
     Raises
     ------
     FlavourbenchError
-        As `error`: the lock or `params.yaml` cannot be read.
+        As `error`: the lock or `params.yaml` cannot be read, or the lock leads elsewhere.
     """
     path = root / "dvc.lock"
     if not (path.exists() or path.is_symlink()):
@@ -70,6 +71,9 @@ def moved_on(
                 sections.add(key.partition(".")[0])
         for dep in _entries(stage, "deps"):
             name = dep["path"]
+            if not is_within(name):
+                where = f"{path.name}, an input"
+                raise error("paths within the workspace", repr(name), where, _REMEDY)
             if name not in inputs and not name.startswith(_OUTPUTS):
                 inputs[name] = _differs(root, dep)
     changed = [name for name, differs in sorted(inputs.items()) if differs]
@@ -100,6 +104,8 @@ def _writes(stage: Any, wanted: Collection[str]) -> bool:
 def _differs(root: Path, dep: Mapping[str, Any]) -> bool:
     """Whether a file or folder is not what the lock remembers; DVC hashes both with MD5."""
     path = root / dep["path"]
+    if any(link.is_symlink() for link in (path, *path.parents) if root in link.parents):
+        return True
     if not path.exists():
         top = str(dep["path"]).partition("/")[0]
         return (root / top).exists()  # else the workspace holds no code of its own
@@ -139,6 +145,13 @@ def _at(document: Any, key: str) -> Any:
     for part in key.split("."):
         document = document.get(part) if isinstance(document, dict) else None
     return document
+
+
+def is_within(path: str) -> bool:
+    """Whether a path of DVC's leads down from the workspace, by one spelling alone."""
+    parts = PurePosixPath(path).parts
+    plain = bool(parts) and "/".join(parts) == path and "\0" not in path
+    return plain and parts[0] != "/" and ".." not in parts
 
 
 def dvc_stages(path: Path, error: type[FlavourbenchError]) -> dict[str, Any]:

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.audit.differences import Difference
-from pipeline.dvcfiles import dvc_stages
+from pipeline.dvcfiles import dvc_stages, is_within
 from pipeline.errors import FlavourbenchError, TableError
 from pipeline.files import open_regular
 from pipeline.links import is_foreign_link
@@ -138,9 +137,7 @@ def _outputs(name: str, stage: Any) -> list[LockedOutput]:
         )
         if not isinstance(path, str) or not isinstance(md5, str):
             raise TableError("outputs with path and md5", _kind(out), where, _REMEDY)
-        parts = PurePosixPath(path).parts
-        below = parts[:1] == (_OUTPUTS,) and len(parts) > 1 and "/".join(parts) == path
-        if not below or ".." in parts or "\0" in path:
+        if not is_within(path) or not path.startswith(f"{_OUTPUTS}/"):
             raise TableError(f"outputs below {_OUTPUTS}/", repr(path), where, _REMEDY)
         found.append(LockedOutput(path, md5, size if type(size) is int else None))
     return found
