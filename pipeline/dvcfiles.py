@@ -23,6 +23,7 @@ _BOUNDS = YamlBounds(values=250_000, depth=16, characters=_LIMIT)
 _REMEDY = "Restore it from git."
 _PARAMETERS = "params.yaml"
 _OUTPUTS = "artifacts/"
+_SOURCE = "release.path"
 _HASHED_LIMIT = 16 * 2**20
 _IGNORED = ("__pycache__", ".egg-info", ".tmp")
 """Ends of names within a folder of code that `.dvcignore` leaves out."""
@@ -40,7 +41,7 @@ def moved_on(
 ) -> MovedOn:
     """What has changed since `dvc.lock` was written for tables and all that they were made from.
 
-    An input of more than 16 MB is compared by its size alone. Without a lock nothing is known to
+    A release's source outside the workspace is not looked at. An input of more than 16 MB is compared by its size alone. Without a lock nothing is known to
     have changed.
 
     Parameters
@@ -72,6 +73,8 @@ def moved_on(
         for dep in _entries(stage, "deps"):
             name = dep["path"]
             if not is_within(name):
+                if name == _at(now, _SOURCE):
+                    continue
                 where = f"{path.name}, an input"
                 raise error("paths within the workspace", repr(name), where, _REMEDY)
             if name not in inputs and not name.startswith(_OUTPUTS):

@@ -147,3 +147,15 @@ def test_code_that_is_a_link_has_changed_and_is_not_followed(place, name):
     path.rename(place.root / "aside")
     path.symlink_to(place.root / "aside")
     assert f"pipeline/{name}" in note(place)
+
+
+@pytest.mark.parametrize("path", ["/data/bundle", "../bundle"])
+def test_a_source_that_params_yaml_names_may_lie_elsewhere_and_is_not_read(place, path):
+    lock = json.loads((place.root / "dvc.lock").read_text())
+    lock["stages"]["score"]["deps"].append({"path": path, "md5": "0" * 32})
+    (place.root / "dvc.lock").write_text(json.dumps(lock))
+    parameters = json.loads((place.root / "params.yaml").read_text())
+    parameters["release"] |= {"path": path}
+    (place.root / "params.yaml").write_text(json.dumps(parameters))
+    found = moved_on(place.root, ["artifacts/score"], [], ReportError)
+    assert path not in found.inputs
