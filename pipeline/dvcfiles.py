@@ -41,8 +41,8 @@ def moved_on(
 ) -> MovedOn:
     """What has changed since `dvc.lock` was written for tables and all that they were made from.
 
-    A release's source outside the workspace is not looked at. An input of more than 16 MB is compared by its size alone. Without a lock nothing is known to
-    have changed.
+    A release's source outside the workspace is not looked at. An input of more than 16 MB is
+    compared by its size alone. Without a lock nothing is known to have changed.
 
     Parameters
     ----------
