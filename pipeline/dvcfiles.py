@@ -24,6 +24,7 @@ _REMEDY = "Restore it from git."
 _PARAMETERS = "params.yaml"
 _OUTPUTS = "artifacts/"
 _SOURCE = "release.path"
+_NAME_LIMIT, _PATH_LIMIT = 255, 1000  # bytes and characters that a file system takes
 _HASHED_LIMIT = 16 * 2**20
 _IGNORED = ("__pycache__", ".egg-info", ".tmp")
 """Ends of names within a folder of code that `.dvcignore` leaves out."""
@@ -153,8 +154,10 @@ def _at(document: Any, key: str) -> Any:
 def is_within(path: str) -> bool:
     """Whether a path of DVC's leads down from the workspace, by one spelling alone."""
     parts = PurePosixPath(path).parts
-    plain = bool(parts) and "/".join(parts) == path and "\0" not in path
-    return plain and parts[0] != "/" and ".." not in parts
+    plain = bool(parts) and "/".join(parts) == path and path.isprintable()
+    if not plain or any(len(part.encode("utf-8")) > _NAME_LIMIT for part in parts):
+        return False
+    return parts[0] != "/" and len(path) <= _PATH_LIMIT and ".." not in parts
 
 
 def dvc_stages(path: Path, error: type[FlavourbenchError]) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def locked_outputs(root: Path, routes: Collection[str]) -> LockedOutputs:
     """What `dvc.lock` lists, by stages that are defined. Raises as `compare_with_lock` does."""
     locked = dvc_stages(root / "dvc.lock", TableError)
     path = root / "dvc.yaml"
-    defined = dvc_stages(path, TableError) if path.exists() else None
+    defined = dvc_stages(path, TableError) if path.exists() or path.is_symlink() else None
     gone = () if defined is None else tuple(s for s in locked if not _stands(s, defined, routes))
     outputs: list[LockedOutput] = []
     for name, stage in locked.items():

@@ -131,7 +131,22 @@ def test_folders_are_hashed_as_dvc_does():
     assert "pipeline/starter" not in found.inputs
 
 
-@pytest.mark.parametrize("path", ["/", "/dev/zero", "/etc", "..", "../x", "pipeline/../..", "a//b"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/dev/zero",
+        "/etc",
+        "..",
+        "../x",
+        "pipeline/../..",
+        "a//b",
+        "a" * 256,
+        "a/" * 600 + "a",
+        "a\ud800",
+        "a\u202eb",
+    ],
+)
 def test_a_lock_that_leads_elsewhere_is_refused_unread(place, path, monkeypatch):
     lock = json.loads((place.root / "dvc.lock").read_text())
     lock["stages"]["score"]["deps"].append({"path": path, "md5": "0" * 32})
