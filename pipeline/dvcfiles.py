@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.files import read_bytes
@@ -15,13 +16,15 @@ if TYPE_CHECKING:
 
     from pipeline.errors import FlavourbenchError
 
-__all__ = ["dvc_stages", "is_locked", "moved_on"]
+__all__ = ["dvc_stages", "is_locked", "is_within", "moved_on"]
 
 _LIMIT = 4 * 2**20
 _BOUNDS = YamlBounds(values=250_000, depth=16, characters=_LIMIT)
 _REMEDY = "Restore it from git."
 _PARAMETERS = "params.yaml"
 _OUTPUTS = "artifacts/"
+_SOURCE = "release.path"
+_NAME_LIMIT, _PATH_LIMIT = 255, 1000  # bytes and characters that a file system takes
 _HASHED_LIMIT = 16 * 2**20
 _IGNORED = ("__pycache__", ".egg-info", ".tmp")
 """Ends of names within a folder of code that `.dvcignore` leaves out."""
@@ -39,8 +42,8 @@ def moved_on(
 ) -> MovedOn:
     """What has changed since `dvc.lock` was written for tables and all that they were made from.
 
-    An input of more than 16 MB is compared by its size alone. Without a lock nothing is known to
-    have changed.
+    A release's source outside the workspace is not looked at. An input of more than 16 MB is
+    compared by its size alone. Without a lock nothing is known to have changed.
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ def moved_on(
     Raises
     ------
     FlavourbenchError
-        As `error`: the lock or `params.yaml` cannot be read.
+        As `error`: the lock or `params.yaml` cannot be read, or the lock leads elsewhere.
     """
     path = root / "dvc.lock"
     if not (path.exists() or path.is_symlink()):
@@ -70,6 +73,11 @@ def moved_on(
                 sections.add(key.partition(".")[0])
         for dep in _entries(stage, "deps"):
             name = dep["path"]
+            if not is_within(name):
+                if name == _at(now, _SOURCE):
+                    continue
+                where = f"{path.name}, an input"
+                raise error("paths within the workspace", repr(name), where, _REMEDY)
             if name not in inputs and not name.startswith(_OUTPUTS):
                 inputs[name] = _differs(root, dep)
     changed = [name for name, differs in sorted(inputs.items()) if differs]
@@ -100,6 +108,8 @@ def _writes(stage: Any, wanted: Collection[str]) -> bool:
 def _differs(root: Path, dep: Mapping[str, Any]) -> bool:
     """Whether a file or folder is not what the lock remembers; DVC hashes both with MD5."""
     path = root / dep["path"]
+    if any(link.is_symlink() for link in (path, *path.parents) if root in link.parents):
+        return True
     if not path.exists():
         top = str(dep["path"]).partition("/")[0]
         return (root / top).exists()  # else the workspace holds no code of its own
@@ -139,6 +149,15 @@ def _at(document: Any, key: str) -> Any:
     for part in key.split("."):
         document = document.get(part) if isinstance(document, dict) else None
     return document
+
+
+def is_within(path: str) -> bool:
+    """Whether a path of DVC's leads down from the workspace, by one spelling alone."""
+    parts = PurePosixPath(path).parts
+    plain = bool(parts) and "/".join(parts) == path and path.isprintable()
+    if not plain or any(len(part.encode("utf-8")) > _NAME_LIMIT for part in parts):
+        return False
+    return parts[0] != "/" and len(path) <= _PATH_LIMIT and ".." not in parts
 
 
 def dvc_stages(path: Path, error: type[FlavourbenchError]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import stat
 from collections import Counter
 from contextlib import contextmanager
@@ -36,6 +37,9 @@ __all__ = [
 ]
 
 _MAX_JSON_DEPTH = 64
+_MAX_JSON_VALUES = 2_000_000  # each becomes an object of a hundred bytes or so
+_STRINGS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_BRACKETS = re.compile(r"[][{}]")
 _MAX_JSON_DIGITS = 300  # every such integer is finite as a float, too
 _CHUNK = 2**20
 _MARK = b"\xef\xbb\xbf"
@@ -182,7 +186,7 @@ def unmarked(data: bytes, where: str, error: type[FlavourbenchError]) -> bytes:
 
 def _refuse_pointer(stream: BinaryIO, where: str, error: type[FlavourbenchError]) -> None:
     """Refuse what a clone holds in place of a large file; leaves the stream at its start."""
-    start = stream.read(max(map(len, _POINTERS)))
+    start = stream.read(len(_MARK) + max(map(len, _POINTERS))).removeprefix(_MARK)
     stream.seek(0)
     for beginning, (name, command) in _POINTERS.items():
         if start.startswith(beginning):
@@ -209,7 +213,7 @@ def parse_json(
 
     try:
         text = data.decode("utf-8")
-        _bounded_depth(text, refuse)
+        _bounded_shape(text, refuse)
         value = json.loads(text, **_hooks(refuse, odd_numbers=odd_numbers))
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as problem:
@@ -259,24 +263,19 @@ def _hooks(refuse: _Refuse, *, odd_numbers: bool) -> dict[str, Any]:
     }
 
 
-def _bounded_depth(text: str, refuse: _Refuse) -> None:
-    """Refuse deep nesting before the parser recurses into it."""
-    depth, inside, skip = 0, False, False
-    if text.count("[") + text.count("{") <= _MAX_JSON_DEPTH:
+def _bounded_shape(text: str, refuse: _Refuse) -> None:
+    """Refuse many values and deep nesting before the parser makes objects of them."""
+    opened, values = (sum(map(text.count, marks)) for marks in ("[{", "[{,"))
+    if opened <= _MAX_JSON_DEPTH and values <= _MAX_JSON_VALUES:
         return
-    for character in text:
-        if skip:
-            skip = False
-        elif inside:
-            skip, inside = character == "\\", character != '"'
-        elif character == '"':
-            inside = True
-        elif character in "[{":
-            depth += 1
-            if depth > _MAX_JSON_DEPTH:
-                raise refuse(f"nesting of at most {_MAX_JSON_DEPTH}", "deeper nesting")
-        elif character in "]}":
-            depth -= 1
+    outside = _STRINGS.sub("", text)
+    if sum(map(outside.count, "[{,")) > _MAX_JSON_VALUES:
+        raise refuse(f"at most {_MAX_JSON_VALUES:,} values", "more")
+    depth = 0
+    for bracket in _BRACKETS.findall(outside):
+        depth += 1 if bracket in "[{" else -1
+        if depth > _MAX_JSON_DEPTH:
+            raise refuse(f"nesting of at most {_MAX_JSON_DEPTH}", "deeper nesting")
 
 
 @contextmanager
@@ -288,8 +287,10 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises
     ------
     TableError
-        The disk is full or the folder cannot be written; nothing was changed.
+        The disk is full, the folder cannot be written, or there is something in its place that is
+        no file, such as a device; nothing was changed.
     """
+    _refuse_special(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -308,6 +309,16 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):  # where it cannot be removed, it was never made
             temporary.unlink(missing_ok=True)
+
+
+def _refuse_special(path: Path) -> None:
+    """Refuse to put a file in the place of a device or a pipe, which a rename would remove."""
+    try:
+        mode = path.lstat().st_mode
+    except (OSError, ValueError):
+        return  # nothing is there, or what follows says why not
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)):
+        raise TableError("a place for a file", "a device or a pipe", str(path), "Name a file.")
 
 
 def _sync_folder(path: Path) -> None:

@@ -569,3 +569,26 @@ def test_tags_within_their_range_are_read():
 def test_vegan_implies_vegetarian():
     with pytest.raises(ReleaseError, match="vegan only with vegetarian"):
         tags.diet(False, True, "x")
+
+
+def test_a_device_or_a_pipe_is_never_replaced_by_a_file(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(TableError, match="a device or a pipe"):
+        write_bytes(path, b"x")
+    assert path.is_fifo()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    "data", [b"[" + b"0," * 2_000_000 + b"0]", b"[" + b"{}," * 1_000_000 + b"0]"]
+)
+def test_many_values_are_refused_before_they_are_put_together(data, monkeypatch):
+    monkeypatch.setattr(json, "loads", None)
+    with pytest.raises(TableError, match="at most 2,000,000 values"):
+        parse_json(data, "x", TableError)
+
+
+def test_commas_and_brackets_within_texts_are_no_values():
+    text = '["' + '[,{\\"' * 500_000 + '"]'
+    assert parse_json(text.encode(), "x", TableError) == ['[,{"' * 500_000]

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.audit.differences import Difference
-from pipeline.dvcfiles import dvc_stages
+from pipeline.dvcfiles import dvc_stages, is_within
 from pipeline.errors import FlavourbenchError, TableError
 from pipeline.files import open_regular
 from pipeline.links import is_foreign_link
@@ -107,7 +106,7 @@ def locked_outputs(root: Path, routes: Collection[str]) -> LockedOutputs:
     """What `dvc.lock` lists, by stages that are defined. Raises as `compare_with_lock` does."""
     locked = dvc_stages(root / "dvc.lock", TableError)
     path = root / "dvc.yaml"
-    defined = dvc_stages(path, TableError) if path.exists() else None
+    defined = dvc_stages(path, TableError) if path.exists() or path.is_symlink() else None
     gone = () if defined is None else tuple(s for s in locked if not _stands(s, defined, routes))
     outputs: list[LockedOutput] = []
     for name, stage in locked.items():
@@ -138,9 +137,7 @@ def _outputs(name: str, stage: Any) -> list[LockedOutput]:
         )
         if not isinstance(path, str) or not isinstance(md5, str):
             raise TableError("outputs with path and md5", _kind(out), where, _REMEDY)
-        parts = PurePosixPath(path).parts
-        below = parts[:1] == (_OUTPUTS,) and len(parts) > 1 and "/".join(parts) == path
-        if not below or ".." in parts or "\0" in path:
+        if not is_within(path) or not path.startswith(f"{_OUTPUTS}/"):
             raise TableError(f"outputs below {_OUTPUTS}/", repr(path), where, _REMEDY)
         found.append(LockedOutput(path, md5, size if type(size) is int else None))
     return found

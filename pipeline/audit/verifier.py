@@ -24,10 +24,10 @@ Exit 0: the proof holds. Exit 1: it does not. Exit 2: this is no proof, or no wh
 from __future__ import annotations
 
 import base64
-import binascii
 import itertools
 import json
 import re
+import stat
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,9 +36,7 @@ from blake3 import blake3
 
 __all__ = ["NotAHashError", "NotAProofError", "ProofFailedError", "Proved", "check_file", "main"]
 
-_LIMIT = 64 * 2**20
-_DEPTH = 16
-_SAFE = 2**53 - 1
+_LIMIT, _VALUES, _DEPTH, _SAFE = 64 * 2**20, 250_000, 16, 2**53 - 1
 _USAGE = "python -I verifier.py PROOF [RUN]"
 _FORMAT = "flavourbench proof"
 _HEX = re.compile(r"[0-9a-f]{64}")
@@ -52,6 +50,14 @@ _CELL = {
     "standing": "no standing: nothing of the route's score or rank",
 }
 """The rows of a cell, and what is not claimed without them."""
+
+_ELSEWHERE = {
+    "response": "who gave the answer: it is taken as sealed, no route is asked again",
+    "selection": "that the answer's text reads so: `flavourbench audit` reads it again",
+    "task": "that the map follows from the release: `flavourbench audit` derives it again",
+    "standing": "that the standing follows from all cells: `flavourbench verify` derives it",
+}
+"""What is not claimed with the rows of a cell that are there."""
 
 _SHARED = ("route_digest", "slug", "task_digest", "task_id")
 """Fields that say of which cell a row is."""
@@ -104,10 +110,8 @@ def check_file(path: Path, run: str | None = None) -> Proved:
         A digest, a way up a tree, or a link does not hold; says which.
     """
     if run is not None and not _HEX.fullmatch(run.lower()):
-        raise NotAHashError(
-            "The start of a hash proves nothing: another run that starts alike is soon made. "
-            "Name all 64 characters."
-        )
+        why = "The start of a hash proves nothing: another run that starts alike is soon made."
+        raise NotAHashError(f"{why} Name all 64 characters.")
     document = _read(path)
     _shape(document, {"format": str, "run": str, "claims": list, "raw": dict}, "proof")
     if document["format"] != _FORMAT:
@@ -119,11 +123,10 @@ def check_file(path: Path, run: str | None = None) -> Proved:
     for number, claim in enumerate(document["claims"], start=1):
         where = f"claim {number}"
         row = _claim(claim, document["run"], where)
-        kind = claim["kind"]
+        kind, table = claim["kind"], claim["table"]
         if kind in rows:
             raise NotAProofError(f"{where}: a second {kind}")
         rows[kind] = row
-        table = claim["table"]
         lines.append(
             f"{kind} {row.digest[:16]}… is row {claim['proof']['position']} of {table['rows']} "
             f"of {table['path']} {table['root'][:16]}…, a table of the run"
@@ -142,15 +145,7 @@ def _unclaimed(rows: dict[str, _ProvedRow], raw: dict[str, Any], run: str | None
     found += [said for kind, said in _CELL.items() if kind not in rows]
     if not raw:
         found.append("no bytes: nothing of what the answer says")
-    if "response" in rows:
-        found.append("who gave the answer: it is taken as sealed, no route is asked again")
-    if "selection" in rows:
-        found.append("that the answer's text reads so: `flavourbench audit` reads it again")
-    if "task" in rows:
-        found.append("that the map follows from the release: `flavourbench audit` derives it again")
-    if "standing" in rows:
-        found.append("that the standing follows from all cells: `flavourbench verify` derives it")
-    return found
+    return found + [said for kind, said in _ELSEWHERE.items() if kind in rows]
 
 
 def _agreements(rows: dict[str, _ProvedRow]) -> list[str]:
@@ -203,8 +198,7 @@ def _inclusion(proof: dict[str, Any], leaf: _Leaf, where: str) -> int:
         raise ProofFailedError(
             f"{where}: the fields give digest {digest}, not {proof['leaf'][:64]}"
         )
-    count: int = proof["rows"]
-    left: int = proof["position"]
+    count, left = proof["rows"], proof["position"]
     if not 0 <= left < count <= _SAFE:
         raise ProofFailedError(f"{where}: row {left} of {count} is not of this table")
     node, last = _hash("table-leaf", bytes.fromhex(digest)), count - 1
@@ -221,7 +215,7 @@ def _inclusion(proof: dict[str, Any], leaf: _Leaf, where: str) -> int:
     found = _digest("table", {"kind": kind, "rows": count, "tree": node.hex()})
     if found != root:
         raise ProofFailedError(f"{where}: the hashes lead to {found}, not to {root[:64]}")
-    return count
+    return int(count)
 
 
 class _Link(NamedTuple):
@@ -249,7 +243,11 @@ def _links(rows: dict[str, _ProvedRow], raw: dict[str, Any]) -> list[str]:
     for name, text in raw.items():
         if "response" not in rows or name != "response" or not isinstance(text, str):
             raise NotAProofError("raw holds something else than the response's bytes")
-        if rows["response"].fields.get("raw") != _hash("bytes", _decoded(text)).hex():
+        try:
+            decoded = base64.b64decode(text, validate=True)
+        except ValueError as problem:
+            raise NotAProofError("raw is no base64") from problem
+        if rows["response"].fields.get("raw") != _hash("bytes", decoded).hex():
             raise ProofFailedError("response.raw is not the digest of the bytes")
         lines.append("response.raw is the digest of the bytes")
     return lines
@@ -285,9 +283,7 @@ def _look_up(rows: dict[str, _ProvedRow]) -> Any:
     scores = rows["task"].fields.get("scores_bps")
     choice = rows["selection"].fields.get("selection")
     if not isinstance(scores, list) or len(scores) != len(_PORTFOLIOS) or choice not in _PORTFOLIOS:
-        raise ProofFailedError(
-            "the task has no map of 56 scores, or the selection is none of the 56"
-        )
+        raise ProofFailedError("the map is not of 56 scores, or the selection is none of the 56")
     return scores[_PORTFOLIOS.index(choice)]
 
 
@@ -306,13 +302,10 @@ def _exact(value: Any, depth: int) -> None:
     """Strings, safe integers, booleans, null, lists, objects with ASCII keys; nothing else."""
     if depth > _DEPTH:
         raise NotAProofError("nesting is too deep")
-    if isinstance(value, dict):
-        if not all(key.isascii() for key in value):
-            raise NotAProofError("a name of a field is not ASCII")
-        for item in value.values():
-            _exact(item, depth + 1)
-    elif isinstance(value, list):
-        for item in value:
+    if isinstance(value, dict) and not all(key.isascii() for key in value):
+        raise NotAProofError("a name of a field is not ASCII")
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
             _exact(item, depth + 1)
     elif isinstance(value, float) or (isinstance(value, int) and abs(value) > _SAFE):
         raise NotAProofError("a number is no integer within 2^53 - 1")
@@ -332,13 +325,6 @@ def _bytes(text: Any, where: str) -> bytes:
     return bytes.fromhex(text)
 
 
-def _decoded(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError) as problem:
-        raise NotAProofError("raw is no base64") from problem
-
-
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -348,10 +334,14 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _read(path: Path) -> Any:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+            raise NotAProofError("no regular file")
         with path.open("rb") as stream:
             data = stream.read(_LIMIT + 1)
         if len(data) > _LIMIT:
             raise NotAProofError(f"more than {_LIMIT:,} bytes")
+        if sum(map(data.count, (b",", b"[", b"{"))) > _VALUES:  # each becomes an object
+            raise NotAProofError(f"more than {_VALUES:,} values")
         value = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
         _exact(value, 0)
         json.dumps(value, ensure_ascii=False).encode("utf-8")
@@ -364,28 +354,41 @@ def _read(path: Path) -> Any:
 
 def main(arguments: list[str]) -> int:
     """Check the proof that the first argument names, against the run that the second names."""
+    code, text = _outcome(arguments)
+    if code == 0 and not _written("stdout", text):
+        code, text = 2, "standard output takes nothing: it is closed or full"
+    if code:
+        _written("stderr", text)
+    return code
+
+
+def _outcome(arguments: list[str]) -> tuple[int, str]:
     if arguments in (["--help"], ["-h"]):
-        sys.stdout.write(f"usage: {_USAGE}\n\n{__doc__}")
-        return 0
+        return 0, f"usage: {_USAGE}\n\n{__doc__}".rstrip()
     if len(arguments) not in (1, 2) or arguments[0].startswith("-"):
-        sys.stderr.write(f"usage: {_USAGE} (--help says more)\n")
-        return 2
+        return 2, f"usage: {_USAGE} (--help says more)"
     try:
         proved = check_file(Path(arguments[0]), *arguments[1:])
     except NotAHashError as problem:
-        sys.stderr.write(f"not a whole hash of a run: {len(arguments[1])} characters. {problem}\n")
-        return 2
+        return 2, f"not a whole hash of a run: {len(arguments[1])} characters. {problem}"
     except NotAProofError as problem:
-        sys.stderr.write(f"not a proof: {_printed(problem)}\n")
-        return 2
+        return 2, f"not a proof: {_printed(problem)}"
     except ProofFailedError as problem:
-        sys.stderr.write(f"the proof fails: {_printed(problem)}\n")
-        return 1
-    lines = [*proved.lines, *(f"not claimed: {line}" for line in proved.unclaimed)]
-    named = "Run" if len(arguments) > 1 else "It names run"
-    lines.append(f"The proof holds. {named} {proved.run}")
-    sys.stdout.write("".join(f"{_printed(line)}\n" for line in lines))
-    return 0
+        return 1, f"the proof fails: {_printed(problem)}"
+    unclaimed = (f"not claimed: {line}" for line in proved.unclaimed)
+    end = f"The proof holds. {'Run' if len(arguments) > 1 else 'It names run'} {proved.run}"
+    return 0, "\n".join(map(_printed, [*proved.lines, *unclaimed, end]))
+
+
+def _written(name: str, text: str) -> bool:
+    try:
+        stream = getattr(sys, name)
+        stream.write(f"{text}\n")
+        stream.flush()
+    except (AttributeError, OSError):  # none where it was closed from the start
+        setattr(sys, name, None)  # or else the interpreter tries again as it ends, and fails
+        return False
+    return True
 
 
 def _printed(text: object) -> str:

@@ -233,7 +233,7 @@ def _chain(workspace: Workspace, headers: dict[Place, TableHeader]) -> VerifySte
 
 def _locked(workspace: Workspace) -> VerifyStep:
     lock = workspace.root / "dvc.lock"
-    if not lock.is_file():
+    if not (lock.exists() or lock.is_symlink()):
         return VerifyStep("files as dvc.lock lists them", "there is no dvc.lock", (), Mark.UNKNOWN)
     files, gone, found = compare_with_lock(workspace.root, workspace.parameters.all_routes)
     evidence = f"{files} files are those that dvc.lock lists, byte by byte"

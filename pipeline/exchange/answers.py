@@ -34,6 +34,7 @@ FIELDS = ("answer", "answer_markdown", "completion", "response")
 
 _FILE_LIMIT = 2**28
 _LINE_LIMIT = 16 * 2**20
+_BLANK_LIMIT = 2**20  # lines in which a blank one is still read over
 _READ = ("task_id", *FIELDS, "outcome")
 _OUTCOMES = frozenset(outcome.value for outcome in Outcome)
 _DELIMITERS = ",;\t"
@@ -80,6 +81,8 @@ def read_answers(path: Path) -> dict[str, str | None]:
         if size > _FILE_LIMIT:
             expected = f"at most {_FILE_LIMIT:,} characters of answers"
             raise ExchangeError(expected, "more", found.where, "Use a smaller file.")
+    if not answers:
+        raise ExchangeError("rows with a task_id and an answer", "none", str(path), _REMEDY)
     return answers
 
 
@@ -127,6 +130,8 @@ def _line_rows(path: Path) -> Iterator[_Found]:
         where = f"{path}, line {number}"
         if line.strip():
             yield _Found(parse_json(line, where, ExchangeError), where)
+        elif number > _BLANK_LIMIT:
+            raise ExchangeError(f"at most {_BLANK_LIMIT:,} lines", "more", where, _REMEDY)
 
 
 def _array_rows(path: Path) -> Iterator[_Found]:
@@ -149,19 +154,31 @@ def _csv_rows(path: Path) -> Iterator[_Found]:
     delimiter = excel[1] if excel else max(_DELIMITERS, key=lines.readline().count)
     lines.seek(0)
     csv.field_size_limit(ANSWER_LIMIT + 1)
-    reader = csv.DictReader(lines, delimiter=delimiter, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
-        names = reader.fieldnames or []
+        names = _filled(next(reader, []), 0)
         _check_names(names, str(path))
-        for row in reader:
+        for cells in reader:
+            row = _filled(cells, len(names))
             where = f"{path}, line {reader.line_num + bool(excel)}"
-            if None in row or None in row.values():
-                expected = f"{len(names)} cells, as the header has"
-                raise ExchangeError(expected, "another number", where, _REMEDY)
-            yield _Found({name: value or None for name, value in row.items()}, where)
+            if any(map(str.strip, row)):
+                if len(row) != len(names):
+                    expected = f"{len(names)} cells, as the header has"
+                    raise ExchangeError(expected, f"{len(row)}", where, _REMEDY)
+                yield _Found({n: cell or None for n, cell in zip(names, row, strict=True)}, where)
+            elif reader.line_num > _BLANK_LIMIT:
+                raise ExchangeError(f"at most {_BLANK_LIMIT:,} lines", "more", where, _REMEDY)
     except csv.Error as problem:
         where = f"{path}, line {reader.line_num + bool(excel)}"
         raise ExchangeError("CSV", str(problem), where, _REMEDY) from problem
+
+
+def _filled(cells: list[str], least: int) -> list[str]:
+    """A row without the blank cells that a spreadsheet leaves at its end."""
+    end = len(cells)
+    while end > least and not cells[end - 1].strip():
+        end -= 1
+    return cells[:end]
 
 
 def _parquet_rows(path: Path) -> Iterator[_Found]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
+from pipeline.errors import UsageError
 from pipeline.exchange.own import expected_tasks
 from pipeline.files import write_bytes
 from pipeline.showing.view import View
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["template_view", "write_template"]
 
+_ENDINGS = (".jsonl", ".ndjson")
+
 
 class Template(NamedTuple):
     """How many tasks a template holds, and how many of them, the first, a score needs."""
@@ -30,13 +33,18 @@ class Template(NamedTuple):
 
 
 def write_template(workspace: Workspace, path: Path) -> Template:
-    """Write the template as JSON Lines.
+    """Write the template as JSON Lines; what was filled in is never written over.
 
     Raises
     ------
+    UsageError
+        The file's name is not one of JSON Lines, or another file has it already.
     TableError
         No tasks are frozen, or the place cannot be written.
     """
+    if path.suffix.lower() not in _ENDINGS:
+        ending = f"a file that ends in {' or '.join(_ENDINGS)}"
+        raise UsageError(ending, path.suffix or "none", str(path), "Name such a file.")
     expected = expected_tasks(workspace)
     needed = {task.task_id for task in expected}
     others = [t for t in workspace.read("freeze", Task).rows() if t.task_id not in needed]
@@ -45,7 +53,11 @@ def write_template(workspace: Workspace, path: Path) -> Template:
         for task in (*expected, *others)
     ]
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
-    write_bytes(path, "".join(lines).encode("utf-8"))
+    data = "".join(lines).encode("utf-8")
+    if path.is_file() and path.read_bytes() != data:
+        found, remedy = "another file", "Its answers are kept: name a new file."
+        raise UsageError("a new file, or an untouched template", found, str(path), remedy)
+    write_bytes(path, data)
     return Template(len(rows), len(expected))
 
 

@@ -88,6 +88,7 @@ def test_a_file_of_another_size_is_not_read(root):
         "~/x",
         "",
         "artifacts/score/x\0",
+        "artifacts/" + "x" * 256,
     ],
 )
 @pytest.mark.parametrize("suffix", ["", ".dir"])
@@ -216,10 +217,11 @@ def test_a_file_that_is_not_dvcs_is_refused_in_one_line(root, file, name):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("target", ["/dev/zero", "nowhere", "dvc.yaml"])
 @pytest.mark.parametrize("file", ["dvc.lock", "dvc.yaml"])
-def test_files_of_dvc_are_bounded_regular_files(root, file):
+def test_files_of_dvc_are_bounded_regular_files(root, file, target):
     lock(root, sound())
-    (root / file).unlink()
-    (root / file).symlink_to("/dev/zero")
+    (root / file).unlink(missing_ok=True)
+    (root / file).symlink_to(target)
     with pytest.raises(TableError, match="a symbolic link"):
         compare_with_lock(root, [])

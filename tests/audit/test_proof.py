@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -349,3 +350,36 @@ def test_the_verifier_and_the_project_agree_on_digests(value):
             verifier._digest("score", value)
     else:
         assert verifier._digest("score", value) == value_digest
+
+
+@pytest.mark.parametrize("data", [b"[" + b"[]," * 250_000 + b"0]", b"[" + b"0," * 250_000 + b"0]"])
+def test_a_proof_of_too_many_values_is_refused_before_it_is_put_together(
+    data, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(verifier.json, "loads", None)
+    (tmp_path / "p.json").write_bytes(data)
+    with pytest.raises(NotAProofError, match="more than 250,000 values"):
+        check_file(tmp_path / "p.json")
+
+
+def test_what_is_no_regular_file_is_no_proof_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        with pytest.raises(NotAProofError, match="no regular file"):
+            check_file(path)
+
+
+@pytest.mark.parametrize("closed", ["1>&-", "1>/dev/full", "1>&- 2>&-", "1>/dev/full 2>/dev/full"])
+@pytest.mark.parametrize("wanted", ["proof", "--help"])
+def test_where_nothing_can_be_said_the_verifier_does_not_say_that_all_is_well(
+    proof, tmp_path, closed, wanted
+):
+    path = tmp_path / "proof.json"
+    path.write_text(json.dumps(proof), "utf-8")
+    asked = [str(path), proof["run"]] if wanted == "proof" else [wanted]
+    command = [sys.executable, "-I", verifier.__file__, *asked]
+    line = ["bash", "-c", f'exec "$@" {closed}', "bash", *command]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    told = "" if "2>" in closed else "standard output takes nothing: it is closed or full\n"
+    assert done.stderr == told

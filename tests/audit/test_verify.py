@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -14,8 +15,9 @@ from pipeline.audit.foreign import report_names
 from pipeline.audit.layout import input_names, stored_headers
 from pipeline.audit.verify import verify
 from pipeline.cli import app
-from pipeline.errors import UsageError
+from pipeline.errors import TableError, UsageError
 from pipeline.tables import read_header
+from pipeline.workspace import open_workspace
 from schemas.parameters import Parameters
 from schemas.results import Selection
 from tests.audit.conftest import careless
@@ -214,3 +216,13 @@ def test_a_card_names_everything_by_digest(sound_run, tmp_path):
     assert set(card.versions) >= {"python", "numpy", "blake3"}
     _, markdown = write_card(card, tmp_path)
     assert card.run in markdown.read_text("utf-8")
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "nowhere", "dvc.lock", "."])
+def test_a_lock_that_is_no_file_is_not_taken_for_none(sound_run, tmp_path, target):
+    root = tmp_path / "run"
+    shutil.copytree(sound_run.root, root)
+    (root / "dvc.lock").unlink(missing_ok=True)
+    (root / "dvc.lock").symlink_to(target)
+    with pytest.raises(TableError, match="a symbolic link"):
+        verify(open_workspace(root), quick=True)

@@ -203,3 +203,30 @@ def test_links_and_absent_files_are_refused(tmp_path):
         read_answers(tmp_path / "a.jsonl")
     with pytest.raises(ExchangeError, match="No such file"):
         read_answers(tmp_path / "none.parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.csv", b""), ("a.csv", b"task_id,answer\n"), ("a.csv", b"<!DOCTYPE html>"),
+        ("a.csv", b"PK\x03\x04" + bytes(100)), ("a.jsonl", b"\n\n"), ("a.json", b"[]"),
+    ],
+)  # fmt: skip
+def test_a_file_without_one_answer_is_refused(tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ExchangeError, match="found none"):
+        read_answers(tmp_path / name)
+
+
+def test_blank_columns_and_rows_of_a_spreadsheet_are_read_over(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("task_id;answer;;\r\na;x;;\r\n;;;\r\nb;y;;\r\n", "utf-8", newline="")
+    assert read_answers(path) == {"a": "x", "b": "y"}
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_blank_lines_are_bounded(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("pipeline.exchange.answers._BLANK_LIMIT", 5)
+    (tmp_path / name).write_bytes(b"task_id,answer\n" * (name == "a.csv") + b"\n" * 9)
+    with pytest.raises(ExchangeError, match="at most 5 lines"):
+        read_answers(tmp_path / name)

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline.cli import app
-from pipeline.errors import ExchangeError
+from pipeline.errors import ExchangeError, UsageError
 from pipeline.exchange.batch import UNREADABLE_BPS, RewardMaps
 from pipeline.exchange.export import training_rows
 from pipeline.exchange.formats import Kind
@@ -189,3 +189,19 @@ def test_a_template_filled_in_is_a_replay_file(tmp_path):
     statuses = [row.status for row in told.read("parse", Selection).rows() if row.slug == "mine"]
     assert statuses.count("parsed") == template.needed
     assert statuses.count("failed") == template.tasks - template.needed
+
+
+def test_a_template_is_json_lines_and_never_takes_the_place_of_answers(tmp_path):
+    workspace = mini_workspace(tmp_path, lambda p: p["score"]["core"].update(size=1))
+    run_stages(workspace)
+    path = tmp_path / "mine.jsonl"
+    write_template(workspace, path)
+    write_template(workspace, path)  # as it was written: nothing is lost
+    path.write_bytes(filled := path.read_bytes().replace(b"null", b'"mine"', 1))
+    with pytest.raises(UsageError, match="answers are kept"):
+        write_template(workspace, path)
+    assert path.read_bytes() == filled
+    for name in ("mine.csv", "mine.parquet", "mine"):
+        with pytest.raises(UsageError, match=r"ends in \.jsonl or \.ndjson"):
+            write_template(workspace, tmp_path / name)
+        assert not (tmp_path / name).exists()

@@ -129,3 +129,48 @@ def test_folders_are_hashed_as_dvc_does():
     found = moved_on(ROOT, ["artifacts/release"], parameters.routes, ReportError)
     assert found.sections == ()
     assert "pipeline/starter" not in found.inputs
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/dev/zero",
+        "/etc",
+        "..",
+        "../x",
+        "pipeline/../..",
+        "a//b",
+        "a" * 256,
+        "a/" * 600 + "a",
+        "a\ud800",
+        "a\u202eb",
+    ],
+)
+def test_a_lock_that_leads_elsewhere_is_refused_unread(place, path, monkeypatch):
+    lock = json.loads((place.root / "dvc.lock").read_text())
+    lock["stages"]["score"]["deps"].append({"path": path, "md5": "0" * 32})
+    (place.root / "dvc.lock").write_text(json.dumps(lock))
+    monkeypatch.setattr("pipeline.dvcfiles._differs", lambda _, dep: dep["path"] == path)
+    assert note(place).startswith("Nobody knows")
+    assert "paths within the workspace" in note(place)
+
+
+@pytest.mark.parametrize("name", ["tables.py", "score"])
+def test_code_that_is_a_link_has_changed_and_is_not_followed(place, name):
+    path = place.root / "pipeline" / name
+    path.rename(place.root / "aside")
+    path.symlink_to(place.root / "aside")
+    assert f"pipeline/{name}" in note(place)
+
+
+@pytest.mark.parametrize("path", ["/data/bundle", "../bundle"])
+def test_a_source_that_params_yaml_names_may_lie_elsewhere_and_is_not_read(place, path):
+    lock = json.loads((place.root / "dvc.lock").read_text())
+    lock["stages"]["score"]["deps"].append({"path": path, "md5": "0" * 32})
+    (place.root / "dvc.lock").write_text(json.dumps(lock))
+    parameters = json.loads((place.root / "params.yaml").read_text())
+    parameters["release"] |= {"path": path}
+    (place.root / "params.yaml").write_text(json.dumps(parameters))
+    found = moved_on(place.root, ["artifacts/score"], [], ReportError)
+    assert path not in found.inputs
