@@ -1,7 +1,8 @@
-"""A workspace with the starter run done once, and copies of it to change."""
+"""Runs through DVC, each done once for all workers, and copies of them to change."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -66,6 +67,11 @@ class Lab(NamedTuple):
             for path in sorted(folder.rglob("*.parquet"))
         }
 
+    def copy(self, root: Path) -> Lab:
+        """A copy with all that was made, to change."""
+        shutil.copytree(self.root, root, symlinks=True)
+        return Lab(root)
+
     def edit(self, name: str, old: str, new: str) -> None:
         """Replace text that has to be there."""
         path = self.root / name
@@ -93,40 +99,71 @@ def fresh_lab(tmp_path: Path) -> Lab:
     return make_lab(tmp_path / "fresh")
 
 
-@pytest.fixture(scope="session")
-def starter_run(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    """The starter run, done once; look at it, do not change it."""
-    lab = make_lab(tmp_path_factory.mktemp("starter") / "lab")
-    done = lab.run("dvc", "repro")
-    assert done.returncode == 0, done.stdout + done.stderr
+def _shrink(lab: Lab) -> Lab:
+    """Leave few routes and few draws."""
+    path = lab.root / "params.yaml"
+    head, rest = path.read_text(encoding="utf-8").split("routes:\n", 1)
+    _, tail = rest.split("parse:\n", 1)
+    routes = (
+        "routes:\n"
+        "  uniform: {adapter: policy, policy: uniform, seed: 1, label: U, ranked: true}\n"
+        "  noisy: {adapter: policy, policy: noisy, seed: 2, skill_bps: 6000, slips_bps: 500,\n"
+        "          label: N, ranked: true}\n"
+        "  common: {adapter: policy, policy: most_common, dishes: 1, label: C, ranked: true}\n"
+    )
+    text = f"{head}{routes}parse:\n{tail}".replace("50000", "2000").replace("100000", "3000")
+    path.write_text(text, encoding="utf-8")
     return lab
+
+
+@pytest.fixture(scope="session")
+def run_once(
+    tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> Callable[[str, Callable[[Path], Lab]], Lab]:
+    """Makes a lab and runs it; workers share what the first of them has made."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+
+    def run(name: str, make: Callable[[Path], Lab]) -> Lab:
+        root, done = shared / "runs" / name, shared / "runs" / f"{name}.done"
+        root.parent.mkdir(exist_ok=True)
+        with done.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                shutil.rmtree(root, ignore_errors=True)  # what a failure left
+                made = make(root).run("dvc", "repro", "--no-run-cache")
+                assert made.returncode == 0, made.stdout + made.stderr
+                done.touch()
+        return Lab(root)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def starter_run(run_once: Callable[[str, Callable[[Path], Lab]], Lab]) -> Lab:
+    """The starter run; look at it, do not change it."""
+    return run_once("starter", make_lab)
 
 
 @pytest.fixture
 def lab(starter_run: Lab, tmp_path: Path) -> Lab:
     """A copy of the starter run, to change."""
-    shutil.copytree(starter_run.root, tmp_path / "lab", symlinks=True)
-    return Lab(tmp_path / "lab")
+    return starter_run.copy(tmp_path / "lab")
+
+
+@pytest.fixture(scope="session")
+def small_run(run_once: Callable[[str, Callable[[Path], Lab]], Lab]) -> Lab:
+    """A run of a small lab; look at it, do not change it."""
+    return run_once("small", lambda root: _shrink(make_lab(root)))
+
+
+@pytest.fixture
+def small(small_run: Lab, tmp_path: Path) -> Lab:
+    """A copy of the small run, to change."""
+    return small_run.copy(tmp_path / "small")
 
 
 @pytest.fixture
 def small_lab(tmp_path: Path) -> Callable[[str], Lab]:
     """Makes fresh labs with few routes and draws, for runs from end to end."""
-
-    def make(name: str) -> Lab:
-        lab = make_lab(tmp_path / name)
-        text = (lab.root / "params.yaml").read_text(encoding="utf-8")
-        head, rest = text.split("routes:\n", 1)
-        _, tail = rest.split("parse:\n", 1)
-        routes = (
-            "routes:\n"
-            "  uniform: {adapter: policy, policy: uniform, seed: 1, label: U, ranked: true}\n"
-            "  noisy: {adapter: policy, policy: noisy, seed: 2, skill_bps: 6000, slips_bps: 500,\n"
-            "          label: N, ranked: true}\n"
-            "  common: {adapter: policy, policy: most_common, dishes: 1, label: C, ranked: true}\n"
-        )
-        text = f"{head}{routes}parse:\n{tail}".replace("50000", "2000").replace("100000", "3000")
-        (lab.root / "params.yaml").write_text(text, encoding="utf-8")
-        return lab
-
-    return make
+    return lambda name: _shrink(make_lab(tmp_path / name))

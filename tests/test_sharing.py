@@ -6,8 +6,6 @@ import json
 import subprocess
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.conftest import Lab
 from tests.shared import written
 
@@ -25,19 +23,19 @@ def ok(lab: Lab, *command: str) -> str:
     return done.stdout
 
 
-@pytest.fixture
-def clone(lab: Lab, tmp_path: Path) -> Lab:
+def published(lab: Lab, folder: Path) -> Lab:
     """A clone of a published run; its data lie in a folder that serves as the remote."""
-    ok(lab, "dvc", "remote", "add", "--default", "share", str(tmp_path / "share"))
+    ok(lab, "dvc", "remote", "add", "--default", "share", str(folder / "share"))
     ok(lab, "dvc", "push", "--quiet")
     identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
     ok(lab, "git", "add", "--all")
     ok(lab, "git", *identity, "commit", "--quiet", "--message", "A run")
-    subprocess.run(["git", "clone", "--quiet", str(lab.root), str(tmp_path / "clone")], check=True)
-    return Lab(tmp_path / "clone")
+    subprocess.run(["git", "clone", "--quiet", str(lab.root), str(folder / "clone")], check=True)
+    return Lab(folder / "clone")
 
 
-def test_a_reviewer_pulls_verifies_audits_and_seals(clone: Lab) -> None:
+def test_a_reviewer_pulls_verifies_audits_and_seals(lab: Lab, tmp_path: Path) -> None:
+    clone = published(lab, tmp_path)
     nothing = clone.run("flavourbench", "verify", env=OFFLINE)
     assert nothing.returncode == 2
     assert "dvc pull" in nothing.stderr
@@ -54,7 +52,10 @@ def test_a_reviewer_pulls_verifies_audits_and_seals(clone: Lab) -> None:
     assert "Nothing differs." in ok(clone, "flavourbench", "diff", "HEAD", "--exit-code")
 
 
-def test_an_edit_of_the_report_fetches_what_it_needs_and_runs_the_report_alone(clone: Lab) -> None:
+def test_an_edit_of_the_report_fetches_what_it_needs_and_runs_the_report_alone(
+    small: Lab, tmp_path: Path
+) -> None:
+    clone = published(small, tmp_path)
     clone.edit("pipeline/report/leaderboard.py", '"95% band"', '"95 % band"')
     done = ok(clone, "dvc", "repro", "--pull", "--allow-missing", "--no-run-cache")
     ran = [line.split("'")[1] for line in done.splitlines() if line.startswith("Running stage")]

@@ -168,15 +168,13 @@ def test_no_command_says_it(tmp_path, status, name):
     act = reply(status, raw.replace(b"ECHO", FORMS[name].encode()))
     with Provider(lambda _: act) as provider:
         make_workspace(tmp_path, 2, {"m": keyed(provider)})
-        for words in (
-            ("execute", "m"),
-            ("routes", "--json"),
-            ("routes", "check"),
-            ("execute", "--all"),
-        ):
-            ended = run_cli(*words, "-w", tmp_path)
-            assert not tells((ended.stdout + ended.stderr).encode(), KEY)
-            assert "Traceback" not in ended.stderr
+        commands = ("execute m", "routes --json", "routes check", "execute --all")
+        ended = run_cli(tmp_path, *commands, script="commands")
+    assert ended.returncode == 0
+    assert [f"ended: {command}" in ended.stdout for command in commands] == [True] * 4
+    assert '"slug"' in ended.stdout
+    assert not tells((ended.stdout + ended.stderr).encode(), KEY)
+    assert "Traceback" not in ended.stderr
     assert traces(tmp_path) == []
 
 
