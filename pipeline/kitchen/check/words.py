@@ -81,8 +81,8 @@ SEASONING = frozenset(
     _listed(
         "salt, pepper, cumin, paprika, cinnamon, sumac, oregano, thyme, mint, rosemary, bay, "
         "clove, nutmeg, turmeric, saffron, cardamom, allspice, coriander, cayenne, chili, chilli, "
-        "ginger, garlic, vanilla, yeast, baking, zest, parsley, dill, basil, spice, herb, seasoning, tuz, "
-        "biber, kimyon, kekik, nane"
+        "ginger, garlic, vanilla, yeast, baking, zest, parsley, dill, basil, spice, herb, "
+        "seasoning, tuz, biber, kimyon, kekik, nane"
     )
 )
 """What a recipe may well hold one gram of."""
