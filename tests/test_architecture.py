@@ -17,6 +17,9 @@ SOURCES = sorted([*ROOT.glob("pipeline/**/*.py"), *ROOT.glob("schemas/**/*.py")]
 STAGES = {stage.word for stage in PORTFOLIO.stages}
 FLOOR = {"asking", "inference", "showing"}
 ABOVE_STAGES = {"audit", "compare", "exchange"}
+KITCHEN = "kitchen"
+KITCHEN_STAGES = {"cases", "parse", "check"}
+"""Rooms of the kitchen that are stages of it, or will be."""
 COMMANDS = {"cli", "__main__"}
 HEAVY = {
     "altair",
@@ -98,7 +101,10 @@ RULES = {
         here not in STAGES | ABOVE_STAGES | COMMANDS and there in STAGES
     ),
     "the ground imports nothing of the floor above it": lambda here, there: (
-        here not in FLOOR | STAGES | ABOVE_STAGES | COMMANDS and there in FLOOR
+        here not in {*FLOOR, *STAGES, KITCHEN, *ABOVE_STAGES, *COMMANDS} and there in FLOOR
+    ),
+    "no stage imports the other track": (
+        lambda here, there: here in STAGES | FLOOR and there == KITCHEN
     ),
     "inference knows no files": lambda here, there: (
         here == "inference" and there in {"files", "tables", "workspace", *FLOOR}
@@ -122,6 +128,10 @@ def forbidden(module, imported):
     """The rules that an import breaks; imports of others' packages break none."""
     ours = imported.split(".")[0] in {"pipeline", "schemas", "tests", "benchmarks"}
     here, there = room_of(module), room_of(imported)
+    if here == there == KITCHEN:
+        rooms = [module.split(".")[2:3], imported.split(".")[2:3]]
+        apart = rooms[0] != rooms[1] and all(set(room) & KITCHEN_STAGES for room in rooms)
+        return ["a stage of the kitchen never imports another stage"] if apart else []
     if not ours or here == there or imported == "pipeline":
         return []
     return [rule for rule, breaks in RULES.items() if breaks(here, there)]
@@ -159,6 +169,9 @@ def test_imports_run_one_way(path):
         ("pipeline.showing.view", "pipeline.asking.tally"),
         ("pipeline.asking.line", "pipeline.inference.exact"),
         ("pipeline.identity", "pipeline.showing.view"),
+        ("pipeline.kitchen.names", "pipeline.parse.reader"),
+        ("pipeline.score.stage", "pipeline.kitchen.names"),
+        ("pipeline.kitchen.check.week", "pipeline.kitchen.cases.templates"),
         ("pipeline.score.stage", "pipeline.cli"),
         ("pipeline.score.stage", "pipeline.audit.cell"),
         ("pipeline.audit.cell", "pipeline.cli"),
@@ -182,6 +195,8 @@ def test_an_import_against_the_arrows_is_seen(module, imported):
         ("pipeline.execute.stage", "pipeline.asking.ledger"),
         ("pipeline.statistics.stage", "pipeline.inference.analysis"),
         ("pipeline.report.page", "pipeline.showing.drawing"),
+        ("pipeline.kitchen.views", "pipeline.showing.view"),
+        ("pipeline.kitchen.check.week", "pipeline.kitchen.names"),
         ("pipeline.audit.views", "pipeline.showing.view"),
         ("pipeline.audit.cell", "pipeline.parse.reader"),
         ("pipeline.cli", "pipeline.audit.cell"),

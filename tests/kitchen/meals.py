@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 
 from pipeline.kitchen.cases.build import named_case
@@ -34,8 +33,13 @@ _PROTEINS = ("quail", "plaice", "chickpeas", "veal", "lentils", "turbot", "goose
 _GROUPS = ("poultry", "fish", "legume", "red_meat", "legume", "fish", "poultry")
 
 
+def _own(value):
+    """A value that shares no part with another."""
+    return json.loads(json.dumps(value))
+
+
 def week():
-    return copy.deepcopy(
+    return _own(
         {
             "dinners": [
                 {
@@ -61,7 +65,7 @@ def week():
 
 
 def recipe():
-    return copy.deepcopy(
+    return _own(
         {
             "title": "Tavuklu pilav",
             "adult_equivalents": 2.5,
