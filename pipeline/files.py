@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
 import hashlib
+import io
 import json
 import math
 import os
@@ -27,6 +29,7 @@ __all__ = [
     "hash_file",
     "parse_json",
     "read_bytes",
+    "read_csv",
     "read_json",
     "read_lines",
     "replacing",
@@ -36,6 +39,8 @@ __all__ = [
 _MAX_JSON_DEPTH = 64
 _MAX_JSON_DIGITS = 300  # every such integer is finite as a float, too
 _CHUNK = 2**20
+_CSV_LIMIT = 512 * 2**20
+_FIELD_LIMIT = 10_000
 
 
 class FileHash(NamedTuple):
@@ -155,6 +160,42 @@ def parse_json(data: bytes, where: str, error: type[FlavourbenchError]) -> Any:
     except ValueError as problem:
         raise refuse("JSON", str(problem)) from problem
     return value
+
+
+def read_csv(
+    path: Path, columns: tuple[str, ...], error: type[FlavourbenchError]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Rows of a CSV file with their place (`file, row N`), every row as long as the header.
+
+    Raises
+    ------
+    FlavourbenchError
+        As `error`: the file is missing, unsafe, no UTF-8 or CSV, lacks a column, or a row has
+        another length.
+    """
+
+    def refuse(expected: str, found: str, where: str) -> FlavourbenchError:
+        return error(expected, found, where, "Mend the source and run again.")
+
+    try:
+        text = read_bytes(path, _CSV_LIMIT, error).decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise refuse("UTF-8", f"byte {problem.start}: {problem.reason}", str(path)) from problem
+    csv.field_size_limit(_FIELD_LIMIT)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = next(reader, [])
+        missing = [name for name in columns if name not in header]
+        if missing or len(set(header)) != len(header):
+            found = f"no column {', '.join(missing)}" if missing else "a column twice"
+            raise refuse(f"columns {', '.join(columns)}", found, str(path))
+        for number, row in enumerate(reader, start=2):
+            where = f"{path}, row {number}"
+            if len(row) != len(header):
+                raise refuse(f"{len(header)} fields", str(len(row)), where)
+            yield where, dict(zip(header, row, strict=True))
+    except csv.Error as problem:
+        raise refuse("CSV", str(problem), f"{path}, row {reader.line_num}") from problem
 
 
 def _hooks(refuse: _Refuse) -> dict[str, Any]:

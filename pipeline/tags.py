@@ -2,57 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from typing import TYPE_CHECKING
 
 from pipeline.errors import ReleaseError
-from pipeline.files import read_bytes
 from schemas.release import CORE_CATEGORIES, CUISINES, UNIVERSAL
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-__all__ = ["CATEGORIES", "diet", "nova", "placed", "read_csv", "regions", "whole_number"]
+__all__ = ["CATEGORIES", "diet", "nova", "placed", "regions", "whole_number"]
 
 CATEGORIES = (*CORE_CATEGORIES, "Pantry")
 """Categories that an ingredient can have."""
 
-_CSV_LIMIT = 512 * 2**20
-_FIELD_LIMIT = 10_000
 _UNKNOWN_NOVA = ("", "nan")
 _BOOLEANS = {"True": True, "False": False, "true": True, "false": False}
-
-
-def read_csv(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Rows of a CSV file with their place (`file, row N`), every row as long as the header.
-
-    Raises
-    ------
-    ReleaseError
-        The file is missing, unsafe, no UTF-8 or CSV, lacks a column, or a row has another length.
-    """
-    try:
-        text = read_bytes(path, _CSV_LIMIT, ReleaseError).decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise _refuse("UTF-8", f"byte {problem.start}: {problem.reason}", str(path)) from problem
-    csv.field_size_limit(_FIELD_LIMIT)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        header = next(reader, [])
-        missing = [name for name in columns if name not in header]
-        if missing or len(set(header)) != len(header):
-            found = f"no column {', '.join(missing)}" if missing else "a column twice"
-            raise _refuse(f"columns {', '.join(columns)}", found, str(path))
-        for number, row in enumerate(reader, start=2):
-            where = f"{path}, row {number}"
-            if len(row) != len(header):
-                raise _refuse(f"{len(header)} fields", str(len(row)), where)
-            yield where, dict(zip(header, row, strict=True))
-    except csv.Error as problem:
-        raise _refuse("CSV", str(problem), f"{path}, row {reader.line_num}") from problem
 
 
 def regions(text: str, where: str) -> tuple[str, ...]:

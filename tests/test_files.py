@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipeline import tags
 from pipeline.errors import ExecuteError, ReleaseError, TableError
-from pipeline.files import parse_json, read_bytes, read_json, replacing, write_bytes
+from pipeline.files import parse_json, read_bytes, read_csv, read_json, replacing, write_bytes
 from schemas.release import CUISINES
 from tests.shared import SHARED, needs_shared
 
@@ -375,7 +375,7 @@ COLUMNS = ("name", "region")
 
 def csv_rows(folder, data):
     (folder / "tags.csv").write_bytes(data if isinstance(data, bytes) else data.encode())
-    return list(tags.read_csv(folder / "tags.csv", COLUMNS))
+    return list(read_csv(folder / "tags.csv", COLUMNS, ReleaseError))
 
 
 def test_rows_of_csv_come_with_their_place(tmp_path):

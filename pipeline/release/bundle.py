@@ -12,8 +12,8 @@ import zipfile
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.errors import ReleaseError
-from pipeline.files import read_bytes
-from pipeline.tags import diet, nova, placed, read_csv, regions, whole_number
+from pipeline.files import read_bytes, read_csv
+from pipeline.tags import diet, nova, placed, regions, whole_number
 from schemas.release import CUISINES, Direction, Ingredient
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _read_vectors(path: Path) -> dict[int, np.ndarray]:
     import numpy as np
 
     vectors: dict[int, np.ndarray] = {}
-    for where, row in read_csv(path, ("node_id", "dim_0")):
+    for where, row in read_csv(path, ("node_id", "dim_0"), ReleaseError):
         node_id = whole_number(row.pop("node_id"), f"{where}, node_id")
         names = [f"dim_{i}" for i in range(len(row))]
         if list(row) != names or len(names) > _DIMENSIONS_LIMIT:
@@ -87,7 +87,7 @@ def read_tags(path: Path, vectors: dict[int, np.ndarray]) -> Iterator[Ingredient
     """Ingredients of a table of tags, each with its vector by node id. Raises as `read_bundle`."""
     names: set[str] = set()
     unseen = dict(vectors)
-    for where, row in read_csv(path, _TAG_COLUMNS):
+    for where, row in read_csv(path, _TAG_COLUMNS, ReleaseError):
         node_id = whole_number(row["node_id"], f"{where}, node_id")
         if node_id not in vectors:
             raise _refuse("a node_id of embeddings.csv", str(node_id), f"{where}, node_id")

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.errors import ReleaseError
+from pipeline.files import read_csv
 from pipeline.identity import digest
-from pipeline.tags import diet, nova, placed, read_csv, regions, whole_number
+from pipeline.tags import diet, nova, placed, regions, whole_number
 from schemas.release import CUISINES
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def read_ingredients(version: int, folder: Path = FOLDER) -> list[StarterIngredi
     _check_version(version)
     found: dict[str, StarterIngredient] = {}
     columns = ("name", "category", "regions", "vegetarian", "vegan", "nova", "since", "until")
-    for where, row in read_csv(folder / "ingredients.csv", columns):
+    for where, row in read_csv(folder / "ingredients.csv", columns, ReleaseError):
         if not _holds(row, version, where):
             continue
         name = _name(row["name"], where)
@@ -83,7 +84,7 @@ def read_dish_rows(version: int, folder: Path = FOLDER) -> list[Dish]:
     known = {ingredient.name for ingredient in read_ingredients(version, folder)}
     found: dict[str, Dish] = {}
     columns = ("name", "cuisine", "ingredients", "since", "until")
-    for where, row in read_csv(folder / "dishes.csv", columns):
+    for where, row in read_csv(folder / "dishes.csv", columns, ReleaseError):
         if not _holds(row, version, where):
             continue
         name = _name(row["name"], where)
