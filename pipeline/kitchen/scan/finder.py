@@ -6,18 +6,21 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from pipeline.kitchen.scan.lexicon import END, MODIFIER, Lexicon, Row, read_lexicon
+from pipeline.kitchen.scan.lexicon import END, MODIFIER, Inside, Lexicon, Row, read_lexicon
 from schemas.folding import fold
 from schemas.kitchen import FLAGS
 
 __all__ = ["Cut", "Found", "Hit", "cut", "find"]
 
-_PIECE = re.compile(r"[^\W_]+|[^\w\s\-\u2010-\u2015\u2212\u00b4`*\"\u201c\u201d\u00ab\u00bb\u00ae]")
-"""A token, or a mark that ends a phrase: all but blanks, dashes and quotes."""
+_PIECE = re.compile(r"[^\W_]+|[^\w\s%\-\u2010-\u2015\u2212\u00b4`*\"\u201c\u201d\u00ab\u00bb\u00ae]")
+"""A token, or a mark that ends a phrase: all but blanks, dashes, quotes, %."""
 
 _REMEMBERED = 2**15
 _JOINED = 3
 """The fewest letters that what is left of a compound may have."""
+
+_ENDINGS = frozenset({"", "e", "n", "en", "er", "s"})
+"""What a compound may end with and still end with its last part."""
 
 _WITHOUT = re.compile(r"(.{3,}?)(?:s[iu]z(?:l[aeiu].*)?|frei(?:e[nmrs]?)?|free|less|vrij)")
 
@@ -79,10 +82,9 @@ def find(text: Cut) -> Found:
             if place == count or segments[place] != segments[start]:
                 break
             node = node.get(words[place])
-        if not matches or matches[0][0] != start + 1:
-            rows = _inside(word)
-            if rows:
-                matches.insert(0, (start + 1, rows))
+        rows = _inside(word)
+        if rows:  # after the whole word's own rows, which hold before what lies inside it
+            matches.insert(0, (start + 1, rows))
         for end, rows in reversed(matches):
             for row in rows:
                 if taken[row.flag] <= start and _stands(row, end, text):
@@ -107,27 +109,30 @@ def _inside(word: str) -> tuple[Row, ...]:
         return _without(lexicon, without[1])
     if len(word) < _JOINED + 3:
         return ()
-    found: dict[int, Row] = {}
+    found = (_part(terms, word) for terms in lexicon.inside)
+    return tuple(row for row in found if row is not None)
+
+
+def _part(terms: Inside, word: str) -> Row | None:
+    """One flag's gravest term in a word; the longer terms cover the shorter in them."""
+    gravest: Row | None = None
     edge = 0  # where the part before ended
-    for match in lexicon.pattern.finditer(word):
+    for match in terms.pattern.finditer(word):
         start, end = match.span()
-        rows = lexicon.inside[match[0]]
-        for row in rows:
-            if not _joins(row.mode, start, end, edge, len(word)):
-                continue
-            known = found.get(row.flag)
-            if known is None or row.verdict > known.verdict:
-                found[row.flag] = row
-        edge = end
-    return tuple(found.values())
+        row = terms.rows[match[0]]
+        if _joins(row.mode, start, end, edge, word[end:]):
+            if gravest is None or row.verdict > gravest.verdict:
+                gravest = row
+            edge = end
+    return gravest
 
 
-def _joins(mode: str, start: int, end: int, edge: int, length: int) -> bool:
+def _joins(mode: str, start: int, end: int, edge: int, ending: str) -> bool:
     """Whether a part stands where its mode lets it: at an edge, leaving no stump."""
     at_start = start == 0
-    at_end = length - end <= 2  # noqa: PLR2004  # -n, -en, -s of the plural
+    at_end = ending in _ENDINGS
     if mode == "prefix":
-        return at_start and (at_end or length - end >= _JOINED)
+        return at_start and (at_end or len(ending) >= _JOINED)
     if mode == "suffix":
         return at_end and (at_start or start - edge >= _JOINED - 1 or start == edge)
     return at_start or at_end or start == edge or start >= _JOINED

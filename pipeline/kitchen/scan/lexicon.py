@@ -23,9 +23,9 @@ from schemas.folding import tokens
 from schemas.kitchen import FLAGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["END", "FOLDER", "Lexicon", "Row", "Verdict", "read_lexicon"]
+__all__ = ["END", "FOLDER", "MODIFIER", "Inside", "Lexicon", "Row", "Verdict", "read_lexicon"]
 
 FOLDER = Path(__file__).parent
 """Where the tables lie."""
@@ -84,6 +84,13 @@ class Row(NamedTuple):
     clears: tuple[tuple[int, str], ...] = ()
 
 
+class Inside(NamedTuple):
+    """One flag's terms inside words: their rows, and what finds them, the longest first."""
+
+    rows: dict[str, Row]
+    pattern: re.Pattern[str]
+
+
 class Lexicon(NamedTuple):
     """The tables, ready for use.
 
@@ -92,9 +99,7 @@ class Lexicon(NamedTuple):
     tree
         Token to node; a node maps the next token, and `END` its own rows.
     inside
-        Terms inside words, and their rows, by term.
-    pattern
-        Finds these terms, the longest first.
+        Terms inside words, flag by flag.
     adjectives
         Words that may stand between a state and what it is a state of.
     digest
@@ -102,8 +107,7 @@ class Lexicon(NamedTuple):
     """
 
     tree: dict[Any, Any]
-    inside: dict[str, tuple[Row, ...]]
-    pattern: re.Pattern[str]
+    inside: tuple[Inside, ...]
     adjectives: frozenset[str]
     digest: str
 
@@ -120,38 +124,37 @@ def read_lexicon(folder: Path = FOLDER) -> Lexicon:
     """
     classes = _read_classes(folder)
     ranked: dict[tuple[tuple[str, ...], int], tuple[int, Row]] = {}
-    inside: dict[str, dict[int, Row]] = {}
+    inside: list[dict[str, Row]] = [{} for _ in FLAGS]
     identity: list[Any] = [[name, list(members)] for name, members in sorted(classes.items())]
     for where, row, term, language in itertools.chain(_words(folder), _modifiers(folder)):
         identity.append([row.flag, row.kind, row.verdict.name, row.mode, row.role, [list(pair) for pair in row.clears], term, language])
         made = _CLASS.search(term) is not None
+        named = row._replace(rule=_rule(row))
+        bent = row._replace(rule="form")
         for words in _expand(term, classes, where):
-            named = row._replace(rule=_rule(row, words))
             if row.mode in _INSIDE:
-                _graver(inside.setdefault("".join(words), {}), named)
+                _graver(inside[row.flag], "".join(words), named)
                 continue
             _place(ranked, words, named, 1 + made, where)
             if row.mode == "word":
                 for form in inflections(words, language):
-                    _place(ranked, form, named._replace(rule="form"), 3 + made, where)
-    longest = sorted(inside, key=lambda part: (-len(part), part))
+                    _place(ranked, form, bent, 3 + made, where)
     return Lexicon(
         _tree(ranked),
-        {part: tuple(rows.values()) for part, rows in inside.items()},
-        re.compile("|".join(map(re.escape, longest)) or r"(?!)"),
+        tuple(Inside(rows, _longest_first(rows)) for rows in inside),
         frozenset(classes["adjective"]),
         digest("kitchen-lexicon", identity),
     )
 
 
-def _rule(row: Row, words: tuple[str, ...]) -> str:
+def _rule(row: Row) -> str:
     if row.mode in _INSIDE:
         return "compound"
     if row.mode == "last":
         return "last word"
     if row.verdict is Verdict.CLEAR:
         return "exception"
-    return "word" if len(words) == 1 else "phrase"
+    return "phrase" if " " in row.term else "word"
 
 
 def _place(
@@ -175,15 +178,20 @@ def _place(
             ranked[key] = (rank, row)
 
 
-def _graver(rows: dict[int, Row], row: Row) -> None:
-    found = rows.get(row.flag)
+def _graver(rows: dict[str, Row], part: str, row: Row) -> None:
+    found = rows.get(part)
     if found is None or row.verdict > found.verdict:
-        rows[row.flag] = row
+        rows[part] = row
+
+
+def _longest_first(parts: Iterable[str]) -> re.Pattern[str]:
+    ordered = sorted(parts, key=lambda part: (-len(part), part))
+    return re.compile("|".join(map(re.escape, ordered)) or r"(?!)")
 
 
 def _tree(ranked: dict[tuple[tuple[str, ...], int], tuple[int, Row]]) -> dict[Any, Any]:
     tree: dict[Any, Any] = {}
-    for (words, _), (_, row) in sorted(ranked.items(), key=lambda item: item[0]):
+    for (words, _), (_, row) in ranked.items():
         node = tree
         for word in words:
             node = node.setdefault(word, {})
