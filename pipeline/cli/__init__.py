@@ -7,7 +7,7 @@ from typing import Any
 import typer
 import typer.core
 
-from pipeline.cli import exchange, execute, stages, trust, views
+from pipeline.cli import exchange, execute, kitchen, stages, trust, views
 from pipeline.portfolio import PORTFOLIO
 from pipeline.tracks import TRACKS
 
@@ -40,5 +40,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for _module in (stages, execute, views, trust, exchange):
+for _module in (stages, execute, views, trust, exchange, kitchen):
     app.add_typer(_module.commands)

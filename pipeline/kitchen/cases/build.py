@@ -81,4 +81,5 @@ def powered_cases(seed: str = DEFAULT_SEED) -> tuple[Case, ...]:
 
 def case_set_digest(cases: Sequence[Case]) -> str:
     """Digest (hex) of a set of cases in their order."""
-    return digest("kitchen-caseset", list[IdentityValue](case.digest for case in cases))
+    digests: list[IdentityValue] = [case.digest for case in cases]
+    return digest("kitchen-caseset", digests)

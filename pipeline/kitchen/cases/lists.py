@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pipeline.kitchen.cases.dishes import RUTS
-from pipeline.kitchen.cases.templates import HOME, limits_of, week_of
+from pipeline.kitchen.cases.templates import limits_of, week_of
+from pipeline.kitchen.family import HOME, USUAL_MINUTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 __all__ = ["LISTS", "SHARED"]
-
-_USUAL = 30
 
 
 def _lines(text: str) -> tuple[str, ...]:
@@ -23,12 +22,12 @@ def _away(days: str, left: tuple[int, int, int], short: str, minutes: int) -> di
     """Somebody is away on some days, and another day is short."""
     return {
         "portions": week_of(HOME, **dict.fromkeys(days.split(), left)),
-        "day_limits": limits_of(_USUAL, **{short: minutes}),
+        "day_limits": limits_of(USUAL_MINUTES, **{short: minutes}),
     }
 
 
 def _hectic(days: str, minutes: int) -> dict[str, Any]:
-    return {"day_limits": limits_of(_USUAL, **dict.fromkeys(days.split(), minutes))}
+    return {"day_limits": limits_of(USUAL_MINUTES, **dict.fromkeys(days.split(), minutes))}
 
 
 def _limits(sugar_g: int, kcal: int, protein_g: int) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.kitchen.cases.brief import FORMS
-from pipeline.kitchen.cases.templates import HOME, WEEKDAYS
+from pipeline.kitchen.family import HOME, USUAL_MINUTES, WEEKDAYS, quantity
 from schemas.kitchen import MenuParameters
 from schemas.meals import DAYS
 
 if TYPE_CHECKING:
     from schemas.kitchen import Parameters, RecipeParameters
 
-__all__ = ["case_prompt", "quantity"]
+__all__ = ["case_prompt"]
 
 _GUESTS = {
     "celiac": "A guest with coeliac disease eats every dinner of the week with the family: "
@@ -29,12 +29,6 @@ _FREE_FROM = {
     "lactose": "Every ingredient has to be free of lactose.",
     "ibd_trigger": "What is cooked for everyone or for the guest has to be free of these.",
 }
-
-
-def quantity(hundredths: int) -> str:
-    """Hundredths as a decimal number, without closing zeros."""
-    whole, places = divmod(hundredths, 100)
-    return f"{whole}.{places:02}".rstrip("0").rstrip(".")
 
 
 def case_prompt(parameters: Parameters) -> str:
@@ -65,7 +59,8 @@ def _menu_lines(asked: MenuParameters) -> list[str]:
     lines.append(f"Minutes that dinner may take at most: {limits}.")
     if asked.prep_on_short_days:
         lines.append(
-            "Each dinner of a day with less than 30 minutes uses something prepared on Sunday."
+            f"Each dinner of a day with less than {USUAL_MINUTES} minutes uses something prepared "
+            "on Sunday."
         )
     counts = ", ".join(f"{day} {'+'.join(map(str, asked.portions[day]))}" for day in DAYS)
     lines.append(f"Who eats, adults+children+babies: {counts}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pipeline.kitchen.cases.dishes import HISTORY, RUTS
+from pipeline.kitchen.family import HOME, USUAL_MINUTES, WEEKDAYS
 from pipeline.kitchen.names import hits
 from schemas.kitchen import MenuParameters, RecipeParameters
 from schemas.meals import DAYS
@@ -15,20 +16,13 @@ if TYPE_CHECKING:
     from schemas.kitchen import Parameters
 
 __all__ = [
-    "HOME",
     "SUITES",
     "TEMPLATES",
-    "WEEKDAYS",
     "Template",
     "base_parameters",
     "limits_of",
     "week_of",
 ]
-
-HOME = (2, 1, 1)
-"""Who eats on an ordinary day: adults, children, babies."""
-
-WEEKDAYS = DAYS[:5]
 
 _MENU = (
     "SevenDistinctDays", "NoPorkMains", "NoHistoryRepeats", "SonSafeEveryDay", "WeekdayTimeBudget",
@@ -88,12 +82,11 @@ def _in_a_rut() -> tuple[str, ...]:
     return tuple(history)
 
 
-_LIMIT = 30
 _USUAL: dict[str, dict[str, Any]] = {
     "menu": {
         "season": None,
         "month": None,
-        "day_limits": limits_of(_LIMIT),
+        "day_limits": limits_of(USUAL_MINUTES),
         "portions": week_of(HOME),
         "sugar_limit_c": None,
         "kcal_limit_c": None,
@@ -102,7 +95,7 @@ _USUAL: dict[str, dict[str, Any]] = {
         "prep_on_short_days": False,
     },
     "recipe": {
-        "minutes_limit": _LIMIT,
+        "minutes_limit": USUAL_MINUTES,
         "steps_min": 4,
         "steps_max": 12,
         "scan": None,
@@ -161,7 +154,7 @@ TEMPLATES = (
         "menu",
         {
             "portions": week_of(HOME, Tue=(1, 1, 1), Wed=(1, 1, 1)),
-            "day_limits": limits_of(_LIMIT, Thu=15),
+            "day_limits": limits_of(USUAL_MINUTES, Thu=15),
         },
         ("PortionsMatchAbsence", "HecticDays"),
     ),
@@ -176,7 +169,10 @@ TEMPLATES = (
         "hectic_week",
         "context",
         "menu",
-        {"day_limits": limits_of(_LIMIT, Mon=20, Wed=20, Thu=20), "prep_on_short_days": True},
+        {
+            "day_limits": limits_of(USUAL_MINUTES, Mon=20, Wed=20, Thu=20),
+            "prep_on_short_days": True,
+        },
         ("HecticDays",),
     ),
     Template("low_sugar_stress", "nutrition", "menu", {"note": _CRAVINGS}),
