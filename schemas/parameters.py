@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    JsonValue,
+    StringConstraints,
+    model_validator,
+)
 
 from schemas.endpoint import (
     BaseUrl,
@@ -50,8 +58,22 @@ __all__ = [
     "TrainParameters",
 ]
 
-Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-"""Names a route, its ledger and its table."""
+_SLUG = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
+
+
+def _plain_slug(value: object) -> object:
+    """Say in words what the pattern says; a route that is renamed takes its paid answers along."""
+    if isinstance(value, str) and not re.fullmatch(_SLUG, value):
+        message = (
+            "a name of 1 to 64 letters, digits, _ and -, a letter or digit first (to rename a "
+            "route, rename its .ledger/*.sqlite and its tables too: answers stay paid)"
+        )
+        raise ValueError(message)
+    return value
+
+
+Slug = Annotated[str, BeforeValidator(_plain_slug), StringConstraints(pattern=_SLUG)]
+"""Names a route, its ledger and its table; never looks like an option of a command."""
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")]
@@ -392,6 +414,16 @@ class Parameters(Record):
     statistics: StatisticsParameters
     train: TrainParameters
     report: ReportParameters
+
+    @model_validator(mode="after")
+    def _slugs_differ(self) -> Parameters:
+        taken: dict[str, str] = {}
+        for slug in self.routes:
+            other = taken.setdefault(slug.lower(), slug)
+            if other != slug:
+                message = f"slugs that differ by more than case (not {other} and {slug})"
+                raise ValueError(message)
+        return self
 
     @model_validator(mode="after")
     def _sections_fit(self) -> Parameters:

@@ -259,13 +259,50 @@ WRONG = {
         "routes.uniform: ",
         "found [1]",
     ),
-    "slug with a slash": ("  uniform:", "  uni/form:", "routes.uni/form: ", "pattern"),
-    "slug with dots": ("  uniform:", "  ..:", "routes...: ", "pattern"),
-    "slug with a blank": ("  uniform:", "  uni form:", "routes.uni form: ", "pattern"),
-    "slug with a line break": ("  uniform:", '  "uni\\n":', "routes.uni\\u000a: ", "pattern"),
-    "slug too long": ("  uniform:", "  " + "x" * 65 + ":", "routes.xxx", "pattern"),
-    "empty slug": ("  uniform:", '  "":', "routes.: ", "pattern"),
-    "slug of letters elsewhere": ("  uniform:", "  mişo:", "routes.mişo: ", "pattern"),
+    "slug with a slash": (
+        "  uniform:",
+        "  uni/form:",
+        "routes.uni/form: ",
+        "a letter or digit first",
+    ),
+    "slug with dots": ("  uniform:", "  ..:", "routes...: ", "a letter or digit first"),
+    "slug with a blank": (
+        "  uniform:",
+        "  uni form:",
+        "routes.uni form: ",
+        "a letter or digit first",
+    ),
+    "slug with a line break": (
+        "  uniform:",
+        '  "uni\\n":',
+        "routes.uni\\u000a: ",
+        "a letter or digit first",
+    ),
+    "slug too long": ("  uniform:", "  " + "x" * 65 + ":", "routes.xxx", "a letter or digit first"),
+    "empty slug": ("  uniform:", '  "":', "routes.: ", "a letter or digit first"),
+    "slug like an option": ("  uniform:", "  --all:", "routes.--all: ", "a letter or digit first"),
+    "slug like a short one": ("  uniform:", "  -w:", "routes.-w: ", "a letter or digit first"),
+    "slug of a dash": ("  uniform:", '  "-":', "routes.-: ", "a letter or digit first"),
+    "slug from below": ("  uniform:", "  _x:", "routes._x: ", "a letter or digit first"),
+    "slug of other digits": (
+        "  uniform:",
+        "  \uff11:",
+        "routes.\uff11: ",
+        "a letter or digit first",
+    ),
+    "slugs but for case": ("  told:", "  COMMON:", "top level: ", "not common and COMMON"),
+    "panel like an option": (
+        "    panel_1:",
+        "    --all:",
+        "freeze.panels.--all",
+        "a letter or digit first",
+    ),
+    "slug of letters elsewhere": (
+        "  uniform:",
+        "  mişo:",
+        "routes.mişo: ",
+        "a letter or digit first",
+    ),
     "unknown policy": (
         "policy: uniform",
         "policy: unifrom",
@@ -276,7 +313,7 @@ WRONG = {
         "adapter: policy, policy: uniform",
         "adapter: polcy, policy: uniform",
         "routes.uniform.adapter: ",
-        "one of 'policy', 'replay', 'openai', found 'polcy'",
+        "one of 'policy', 'replay', 'openai', 'command', found 'polcy'",
     ),
     "hostile adapter": (
         "adapter: policy, policy: uniform",
@@ -524,3 +561,9 @@ def test_parameters_are_a_bounded_regular_file(tmp_path, kind):
 
 def test_a_workspace_is_a_folder_and_its_parameters(workspace, tmp_path):
     assert workspace == Workspace(Path(tmp_path), parse_parameters(GOOD.encode(), "x"))
+
+
+@pytest.mark.parametrize("slug", ["a", "7", "con", "A-b_C", "x" * 64])
+def test_a_name_of_letters_and_digits_is_taken(slug):
+    parsed = parse_parameters(spoilt("  uniform:", f'  "{slug}":').encode(), "params.yaml")
+    assert slug in parsed.routes

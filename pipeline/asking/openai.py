@@ -23,7 +23,7 @@ from pydantic import ValidationError
 from pipeline.asking.adapter import Exchange, Listing, Reply
 from pipeline.asking.budget import in_micros
 from pipeline.asking.outcomes import Fault, Usage, Wire, judge
-from pipeline.asking.secrets import Secrets, read_headers, variables
+from pipeline.asking.secrets import Secrets, read_headers, read_proxies, variables
 from pipeline.asking.waits import retry_after_ms
 from pipeline.errors import FlavourbenchError
 from pipeline.files import parse_json
@@ -95,7 +95,8 @@ class OpenAiAdapter:
     def _open(self, headers: dict[str, str]) -> None:
         import httpx
 
-        self._secrets = Secrets(headers.values())
+        proxies = read_proxies() if self.route.env_proxy else []
+        self._secrets = Secrets([*headers.values(), *proxies])
         limits = httpx.Limits(max_connections=self.route.limits.concurrency)
         secure = self.route.base_url.startswith("https:")
         # over plain HTTP no authority is needed, and reading them takes long
@@ -186,8 +187,7 @@ class OpenAiAdapter:
         wire = await self._exchange(method, self.route.base_url + path, document)
         return wire._replace(
             body=self._secrets.hide_bytes(wire.body),
-            headers={name: self._secrets.hide(text) for name, text in wire.headers.items()},
-            said=self._secrets.hide(wire.said),
+            said=" ".join(self._secrets.hide(wire.said).split())[:_HEADER_LIMIT],
         )
 
     async def _exchange(self, method: str, url: str, document: bytes | None) -> Wire:
@@ -203,7 +203,7 @@ class OpenAiAdapter:
                 self._client.stream(method, url, content=document, headers=head) as response,
             ):
                 first = _since(begun)
-                status, headers = response.status_code, _kept(response.headers)
+                status, headers = response.status_code, self._kept(response.headers)
                 async for chunk in response.aiter_raw():
                     heard += chunk
                     if len(heard) > BODY_LIMIT:
@@ -213,6 +213,15 @@ class OpenAiAdapter:
         body, decoded = _decoded(bytes(heard), headers.get("content-encoding", ""))
         kind, said = fault or decoded or (None, "")
         return Wire(status, headers, body, kind, said, _since(begun), first)
+
+    def _kept(self, headers: httpx.Headers) -> dict[str, str]:
+        """The headers that are kept: without secrets, then printable, and only then bounded."""
+        found: dict[str, str] = {}
+        for name, value in headers.items():
+            if (name in _KEPT or name.startswith(_KEPT_PREFIX)) and len(found) < _KEPT_MOST:
+                shown = "".join(c if c.isprintable() else "?" for c in self._secrets.hide(value))
+                found[self._secrets.hide(name)[:_HEADER_LIMIT]] = shown[:_HEADER_LIMIT]
+        return found
 
     def _cost(self, wire: Wire, usage: Usage) -> int | None:
         """Millionths of a US dollar: the provider's own figure, else tokens by price."""
@@ -297,16 +306,6 @@ def _since(begun: int) -> int:
     return (time.monotonic_ns() - begun) // 1_000_000
 
 
-def _kept(headers: httpx.Headers) -> dict[str, str]:
-    """The headers that are kept, bounded and printable."""
-    found: dict[str, str] = {}
-    for name, value in headers.items():
-        if (name in _KEPT or name.startswith(_KEPT_PREFIX)) and len(found) < _KEPT_MOST:
-            printable = "".join(c if c.isprintable() else "?" for c in value)
-            found[name[:_HEADER_LIMIT]] = printable[:_HEADER_LIMIT]
-    return found
-
-
 def _decoded(data: bytes, encoding: str) -> tuple[bytes, tuple[Fault, str] | None]:
     """Content of a body that was compressed though nobody asked; a bomb goes off in a bounded room.
 
@@ -331,7 +330,7 @@ def _fault(problem: Exception, timeout_ms: int) -> tuple[Fault, str]:
     """What broke an exchange."""
     import httpx
 
-    said = " ".join(f"{type(problem).__name__}: {problem}".split())[:_HEADER_LIMIT]
+    said = f"{type(problem).__name__}: {problem}"
     if isinstance(problem, TimeoutError | httpx.TimeoutException):
         return Fault.TIMEOUT, f"no whole reply within {timeout_ms} ms"
     if isinstance(problem, httpx.ConnectError | httpx.ProxyError):

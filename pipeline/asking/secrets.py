@@ -3,59 +3,58 @@
 from __future__ import annotations
 
 import base64
-import json
+import binascii
 import os
 from typing import TYPE_CHECKING
-from urllib.parse import quote, quote_plus
+from urllib.parse import unquote
+from urllib.request import getproxies
 
+from pipeline.asking.spellings import Spellings
 from pipeline.errors import ExecuteError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from schemas.parameters import OpenAiRoute
 
-__all__ = ["Secrets", "read_headers", "variables"]
+__all__ = ["Secrets", "read_headers", "read_proxies", "variables"]
 
 _SHORTEST = 8  # `ollama` and `none` are placeholders, not secrets
-_MASK = "[redacted]"
+_MASK = b"[secret]"  # no longer than what it stands for, so a bound on a text stays true
 
 
 class Secrets:
-    """Hides secret values, in the forms in which a server may send them back.
+    """Hides secret values, however a server spells them when it sends them back.
 
     A text shorter than 8 characters is no secret.
 
     Parameters
     ----------
     values
-        What nobody may see.
+        What nobody may see: values of headers, of which the credentials after a scheme, and a
+        user's password, are secrets too.
     """
 
     def __init__(self, values: Iterable[str]) -> None:
-        forms: set[str] = set()
-        for value in values:
-            for part in {value, value.removeprefix("Bearer ")}:
-                if len(part) >= _SHORTEST:
-                    forms |= _forms(part)
-        self._forms = sorted(forms, key=len, reverse=True)
-        self._bytes = [form.encode("utf-8") for form in self._forms]
+        texts = {part for value in values for part in _parts(value) if len(part) >= _SHORTEST}
+        self._spellings = Spellings(sorted(texts), _SHORTEST)
 
     def hide(self, text: str) -> str:
         """Text without secrets."""
-        for form in self._forms:
-            text = text.replace(form, _MASK)
-        return text
+        hidden = self.hide_bytes(text.encode("utf-8", "surrogatepass"))
+        return hidden.decode("utf-8", "surrogatepass")
 
     def hide_bytes(self, data: bytes) -> bytes:
-        """Bytes without secrets, also where the bytes end in the midst of one."""
-        for form in self._bytes:
-            data = data.replace(form, _MASK.encode())
-        for form in self._bytes:
-            for length in range(min(len(form) - 1, len(data)), _SHORTEST - 1, -1):
-                if data.endswith(form[:length]):
-                    return data[:-length] + _MASK.encode()
-        return data
+        """Bytes without secrets, also where the bytes end in the midst of one.
+
+        JSON stays JSON: what is cut out of it is characters of a text.
+        """
+        pieces: list[bytes] = []
+        last = 0
+        for start, end in self._spellings.spans(data):
+            pieces += (data[last:start], _MASK)
+            last = end
+        return b"".join(pieces) + data[last:]
 
 
 def read_headers(route: OpenAiRoute, slug: str) -> dict[str, str]:
@@ -79,6 +78,17 @@ def variables(route: OpenAiRoute) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def read_proxies() -> list[str]:
+    """Users and passwords of the proxies that the environment names."""
+    found = []
+    for url in getproxies().values():
+        credentials, at, _ = url.rpartition("@")
+        if at:
+            pair = unquote(credentials.rpartition("//")[2])
+            found += [pair, pair.partition(":")[2]]
+    return [text for text in found if text.isascii()]
+
+
 def _value(variable: str, slug: str) -> str:
     value = os.environ.get(variable, "")
     if not value or value != value.strip() or not all(" " <= c <= "~" for c in value):
@@ -91,15 +101,15 @@ def _value(variable: str, slug: str) -> str:
     return value
 
 
-def _forms(value: str) -> set[str]:
-    """The value as it is, in JSON, in a URL, in base64."""
-    inner = json.dumps(value)[1:-1]
-    encoded = base64.b64encode(value.encode()).decode().rstrip("=")
-    return {
-        value,
-        inner,
-        inner.replace("/", "\\/"),
-        quote(value, safe=""),
-        quote_plus(value),
-        encoded,
-    }
+def _parts(value: str) -> Iterator[str]:
+    """A header's value, its credentials where a scheme stands before them, a user's password."""
+    yield value
+    scheme, _, credentials = value.partition(" ")
+    yield credentials
+    if scheme.lower() == "basic":
+        try:
+            pair = base64.b64decode(credentials, validate=True).decode("ascii")
+        except (binascii.Error, UnicodeDecodeError):
+            return
+        yield pair
+        yield pair.partition(":")[2]

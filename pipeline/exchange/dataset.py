@@ -193,15 +193,18 @@ def import_dataset(source: Path, staging: Path, place: str, progress: Progress) 
 def model_slugs(model_ids: Sequence[str], where: str) -> dict[str, str]:
     """Slugs by model id: other characters than letters, digits, `_` and `-` become `-`.
 
+    What stands before the first letter or digit falls away, as in `@host/model`.
+
     Raises
     ------
     ExchangeError
-        Two ids would share a slug, or one is longer than a slug can be.
+        Two ids would share a slug but for case, or one's slug has no or too many characters.
     """
     slugs: dict[str, str] = {}
     for model_id in model_ids:
-        slug = re.sub(r"[^A-Za-z0-9_-]", "-", model_id)
-        if slug in slugs.values() or len(slug) > 64:  # noqa: PLR2004  # as `Slug` has it
+        slug = re.sub(r"[^A-Za-z0-9_-]", "-", model_id).lstrip("-_")
+        taken = {other.lower() for other in slugs.values()}
+        if slug.lower() in taken or not 0 < len(slug) <= 64:  # noqa: PLR2004  # as `Slug` has it
             found = f"{model_id}, which gives {slug}"
             raise ExchangeError("model ids that give slugs of their own", found, where, _REMEDY)
         slugs[model_id] = slug

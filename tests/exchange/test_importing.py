@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from pipeline.errors import FlavourbenchError, ReleaseError, UsageError
-from pipeline.exchange.dataset import LEADERBOARD, MANIFEST, MODELS
+from pipeline.errors import ExchangeError, FlavourbenchError, ReleaseError, UsageError
+from pipeline.exchange.dataset import LEADERBOARD, MANIFEST, MODELS, model_slugs
 from pipeline.exchange.importing import import_published
 from pipeline.release.dataset import read_objects
 from pipeline.workspace import parse_parameters
@@ -316,3 +316,14 @@ def test_the_published_task_sets_and_plan_import(tmp_path):
 def test_the_golden_data_set_imports(tmp_path):
     found = import_published(str(GOLDEN), tmp_path / "golden", tmp_path)
     assert (found.tasks, found.models, found.answers) == (534, 27, 14_418)
+
+
+def test_a_model_id_gives_a_slug_that_params_yaml_takes():
+    ids = ["@host/model", "--all", "_x.1", "lab/A"]
+    assert list(model_slugs(ids, "f").values()) == ["host-model", "all", "x-1", "lab-A"]
+
+
+@pytest.mark.parametrize("ids", [["lab/a", "Lab/A"], ["@a", "-a"], ["--"], ["x" * 65]])
+def test_model_ids_without_slugs_of_their_own_are_refused(ids):
+    with pytest.raises(ExchangeError, match="slugs of their own"):
+        model_slugs(ids, "f")
