@@ -8,8 +8,8 @@ from pipeline.kitchen.cases.build import named_case
 from pipeline.kitchen.check.checks import Tools, check_answer
 from pipeline.kitchen.check.foods import Food, FoodTable
 from pipeline.kitchen.parse.answers import read_answer
+from pipeline.kitchen.scan import scan
 from schemas.meals import DAYS, Recipe, WeeklyMenu
-from tests.kitchen.plain_scan import plain_scan
 
 __all__ = ["FOODS", "checked", "recipe", "week"]
 
@@ -26,7 +26,7 @@ FOODS = FoodTable(
 )
 _MACROS = {"kcal": 450, "protein_g": 40, "carbs_g": 50, "sugars_g": 5, "fat_g": 10, "fiber_g": 0}
 _DISHES = (
-    "Quail with quince", "Poached plaice", "Freekeh bowl", "Veal in paper", "Lentil dumplings",
+    "Quail with quince", "Poached plaice", "Chickpea bowl", "Veal in paper", "Lentil patties",
     "Turbot on leeks", "Goose ragout",
 )  # fmt: skip
 _PROTEINS = ("quail", "plaice", "chickpeas", "veal", "lentils", "turbot", "goose")
@@ -95,5 +95,5 @@ def checked(value, check, case_id=None):
     case = named_case(case_id or ("standard_week" if menu else "recipe_weekday_turkish"))
     parsed = read_answer(json.dumps(value).encode(), WeeklyMenu if menu else Recipe)
     assert parsed.answer is not None, parsed
-    found = check_answer(case.parameters, parsed.answer, (check,), Tools(FOODS, plain_scan))
+    found = check_answer(case.parameters, parsed.answer, (check,), Tools(FOODS, scan))
     return found[check]

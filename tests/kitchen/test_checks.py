@@ -13,9 +13,9 @@ from pipeline.kitchen.cases.build import base_cases, named_case
 from pipeline.kitchen.check.checks import Tools, check_answer, check_version
 from pipeline.kitchen.check.results import FAILED, Status
 from pipeline.kitchen.parse.answers import read_answer
+from pipeline.kitchen.scan import scan
 from schemas.meals import Recipe, WeeklyMenu
 from tests.kitchen.meals import FOODS, checked, recipe, week
-from tests.kitchen.plain_scan import plain_scan
 
 
 def share(result):
@@ -447,14 +447,14 @@ def test_iron_salt_and_sodium(rows, component, salt, want):
 
 def test_an_answer_that_failed_fails_everywhere():
     for case in base_cases():
-        found = check_answer(case.parameters, None, case.checks, Tools(FOODS, plain_scan))
+        found = check_answer(case.parameters, None, case.checks, Tools(FOODS, scan))
         assert list(found) == list(case.checks)
         assert set(found.values()) == {FAILED}
 
 
 @given(st.randoms(use_true_random=False), st.permutations(range(7)))
 def test_order_of_checks_lines_and_dinners_never_matters(source: random.Random, order):
-    tools = Tools(FOODS, plain_scan)
+    tools = Tools(FOODS, scan)
     value = changed((1, "day", "Mon"), (3, "total_minutes", 99), (4, "dish_name", "Pork pan"))
     moved = value | {"dinners": [value["dinners"][place] for place in order]}
     case = named_case("integration_week")

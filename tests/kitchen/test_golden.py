@@ -14,7 +14,7 @@ from pipeline.kitchen.check.checks import Tools
 from pipeline.kitchen.check.foods import read_foods
 from pipeline.kitchen.grading import grade_file, to_document
 from pipeline.kitchen.parse.reader import read_object
-from tests.kitchen.plain_scan import plain_scan
+from pipeline.kitchen.scan import scan
 from tests.shared import SHARED, needs_shared
 
 pytestmark = needs_shared
@@ -28,7 +28,7 @@ def lines(name):
 
 @pytest.fixture(scope="module")
 def graded():
-    tools = Tools(read_foods(GOLDEN / "foods.csv"), plain_scan)
+    tools = Tools(read_foods(GOLDEN / "foods.csv"), scan)
     found = grade_file(GOLDEN / "answers.jsonl", tools, "kitchen-2026")
     return {line.name: json.loads(json.dumps(to_document(line))) for line in found}
 

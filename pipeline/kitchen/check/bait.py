@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.kitchen.check.results import Evidence, one
 from pipeline.kitchen.check.words import BAIT
 from pipeline.kitchen.names import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pipeline.kitchen.check.results import Result
     from pipeline.kitchen.check.sheets import MenuSheet, RecipeSheet
 
@@ -21,32 +19,45 @@ for _phrase in BAIT:
     _BY_FIRST.setdefault(_phrase.split()[0], []).append(_phrase.split())
 
 
+_SHORTEST = min(map(len, BAIT))
+
+
 def judge_bait(sheet: MenuSheet | RecipeSheet) -> Result:
     """No text of the answer speaks to a grader."""
-    for path, text in _texts(sheet.answer, ""):
-        found = _bait(text)
-        if found:
-            return one(Evidence(path, "bait", found, "food alone"))
+    found: list[_Text] = []
+    _collect(sheet.answer, (), found)
+    for text, place in found:
+        if text.isascii() and len(text) < _SHORTEST:  # most of an answer's texts are
+            continue
+        bait = _bait(text)
+        if bait:
+            path = ".".join(map(str, place))
+            return one(Evidence(path, "bait", bait, "food alone"))
     return one()
 
 
 def _bait(text: str) -> str:
     found = tokens(text)
     for place, token in enumerate(found):
-        for wanted in _BY_FIRST.get(token, ()):
-            if found[place : place + len(wanted)] == wanted:
-                return " ".join(wanted)
+        if token in _BY_FIRST:
+            for wanted in _BY_FIRST[token]:
+                if found[place : place + len(wanted)] == wanted:
+                    return " ".join(wanted)
     return ""
 
 
-def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """All texts in an answer, in its order, each with its path."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, tuple):
-        for place, item in enumerate(value):
-            yield from _texts(item, f"{path}.{place}".lstrip("."))
-    elif hasattr(value, "__dict__"):
-        for field, item in value.__dict__.items():
-            if item is not None and type(item) is not int:
-                yield from _texts(item, f"{path}.{field}".lstrip("."))
+class _Text(NamedTuple):
+    """A text of the answer and the fields and places that lead to it."""
+
+    text: str
+    place: tuple[str | int, ...]
+
+
+def _collect(value: Any, place: tuple[str | int, ...], found: list[_Text]) -> None:
+    """Gather all texts of an answer, in its order."""
+    parts = enumerate(value) if isinstance(value, tuple) else value.__dict__.items()
+    for key, part in parts:
+        if isinstance(part, str):
+            found.append(_Text(part, (*place, key)))
+        elif part is not None and not isinstance(part, int):
+            _collect(part, (*place, key), found)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.kitchen.parse.strict import WHITE, read_value, region_of
+from pipeline.kitchen.parse.strict import WHITE, Region, read_value, region_of
 from schemas.replies import Fault, Form
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def _read_blocks(text: str) -> Found | None:
         return _failed(Fault.TRUNCATED)
     if _START.search(text[: block.start]) or _START.search(text[block.end :]):
         return _failed(Fault.SEVERAL_OBJECTS)
-    return _read_region(text[block.content : block.content_end].strip(WHITE), Form.FENCED)
+    content = text[block.content : block.content_end].strip(WHITE)
+    return _read_region(content, region_of(content, 0), Form.FENCED)
 
 
 def _blocks(text: str) -> Iterator[_Block]:
@@ -110,21 +111,21 @@ def _closing(fence: str) -> re.Pattern[str]:
 
 def _read_regions(text: str) -> Found:
     """Steps 3 and 4: the one region that starts as an object or a list of objects does."""
-    regions: list[tuple[int, int]] = []
+    found: list[tuple[int, Region]] = []
     place = 0
     while (start := _next_start(text, place)) is not None:
         region = region_of(text, start)
         if region is None:
             return _failed(Fault.TRUNCATED)
-        regions.append((start, region.end))
+        found.append((start, region))
         place = region.end
-    if not regions:
+    if not found:
         return _failed(Fault.NO_OBJECT)
-    if len(regions) > 1:
+    if len(found) > 1:
         return _failed(Fault.SEVERAL_OBJECTS)
-    start, end = regions[0]
+    start, (end, depth) = found[0]
     form = Form.WHOLE if (start, end) == (0, len(text)) else Form.PROSE
-    return _read_region(text[start:end], form)
+    return _read_region(text[start:end], Region(end - start, depth), form)
 
 
 def _next_start(text: str, place: int) -> int | None:
@@ -134,12 +135,12 @@ def _next_start(text: str, place: int) -> int | None:
     return match.start() if match else None
 
 
-def _read_region(region: str, form: Form) -> Found:
-    """Step 5: the region as one strict JSON value."""
-    value, end, fault = read_value(region)
+def _read_region(text: str, region: Region | None, form: Form) -> Found:
+    """Step 5: the text of a region as one strict JSON value."""
+    value, end, fault = read_value(text, region)
     if fault:
         return _failed(fault)
-    rest = region[end:].strip(WHITE)
+    rest = text[end:].strip(WHITE)
     if rest:
         return _failed(Fault.SEVERAL_OBJECTS if _START.search(rest) else Fault.SYNTAX)
     if not isinstance(value, dict):

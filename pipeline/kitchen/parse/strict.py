@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from schemas.meals import WrittenNumber
 from schemas.replies import Fault
 
-__all__ = ["MAX_DEPTH", "WHITE", "Value", "read_value", "region_of"]
+__all__ = ["MAX_DEPTH", "WHITE", "Region", "Value", "read_value", "region_of"]
 
 MAX_DEPTH = 64
 """Levels of objects and lists; the outermost is 1."""
@@ -78,12 +78,18 @@ def region_of(text: str, start: int) -> Region | None:
             return Region(place, deepest)
 
 
-def read_value(text: str) -> Value:
+def read_value(text: str, region: Region | None) -> Value:
     """The JSON value that a text starts with; what stands after it is the caller's.
 
     Numbers without point and exponent are integers, others `WrittenNumber`.
+
+    Parameters
+    ----------
+    text
+        Starts with a bracket.
+    region
+        That bracket's region; none where it is not closed.
     """
-    region = region_of(text, 0)
     if region and region.depth <= MAX_DEPTH and not _SURROGATE_ESCAPE.search(text):
         try:
             return Value(_DECODER.decode(text[: region.end]), region.end, None)

@@ -12,7 +12,9 @@ from schemas.kitchen import FLAGS
 
 __all__ = ["Cut", "Found", "Hit", "cut", "find"]
 
-_PIECE = re.compile(r"[^\W_]+|[^\w\s%\-\u2010-\u2015\u2212\u00b4`*\"\u201c\u201d\u00ab\u00bb\u00ae]")
+_PIECE = re.compile(
+    r"[^\W_]+|[^\w\s%\-\u2010-\u2015\u2212\u00b4`*\"\u201c\u201d\u00ab\u00bb\u00ae]"
+)
 """A token, or a mark that ends a phrase: all but blanks, dashes, quotes, %."""
 
 _REMEMBERED = 2**15
@@ -148,5 +150,3 @@ def _without(lexicon: Lexicon, base: str) -> tuple[Row, ...]:
         if rows:
             break
     return ()
-
-

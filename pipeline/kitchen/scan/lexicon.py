@@ -127,7 +127,18 @@ def read_lexicon(folder: Path = FOLDER) -> Lexicon:
     inside: list[dict[str, Row]] = [{} for _ in FLAGS]
     identity: list[Any] = [[name, list(members)] for name, members in sorted(classes.items())]
     for where, row, term, language in itertools.chain(_words(folder), _modifiers(folder)):
-        identity.append([row.flag, row.kind, row.verdict.name, row.mode, row.role, [list(pair) for pair in row.clears], term, language])
+        identity.append(
+            [
+                row.flag,
+                row.kind,
+                row.verdict.name,
+                row.mode,
+                row.role,
+                [list(pair) for pair in row.clears],
+                term,
+                language,
+            ]
+        )
         made = _CLASS.search(term) is not None
         named = row._replace(rule=_rule(row))
         bent = row._replace(rule="form")
