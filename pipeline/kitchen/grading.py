@@ -6,6 +6,7 @@ A pair names a summer and a winter answer of the same file; null is one that was
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,8 @@ from schemas.meals import Recipe, WeeklyMenu
 from schemas.replies import Fault
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from pipeline.kitchen.cases.build import Case
@@ -35,6 +38,7 @@ __all__ = ["Graded", "grade_file", "to_document"]
 _LINE_LIMIT = 16 * 2**20
 _REMEDY = "Mend the line."
 _SEASONS = ("summer_week", "winter_week")
+_VARIANT = re.compile(r"(?:-v(?:0[1-9]|[1-9][0-9]{1,5}))?")
 
 
 class Graded(NamedTuple):
@@ -66,25 +70,29 @@ def grade_file(path: Path, tools: Tools, seed: str) -> list[Graded]:
     Raises
     ------
     FlavourbenchError
-        The file is unsafe, a line is no answer, names a case that is not there, stands twice, or
-        pairs what is not in the file; names the line.
+        The file is unsafe, a line is no answer, names a case that is not there, or pairs what is
+        not in the file or stands there with different texts; names the line.
     """
     cases = lru_cache(2**12)(lambda case_id: named_case(case_id, seed))
     lines = [_read_line(line, f"{path}, line {number}") for number, line in _numbered(path)]
-    graded: dict[tuple[str, str], Graded] = {}
+    graded: list[Graded] = []
+    members: dict[tuple[str, str], set[str]] = {}
+    parsed: dict[tuple[str, str], Parsed | None] = {}
     for handed, where in lines:
         key = (handed.case_id, handed.name)
-        if key in graded:
-            raise ExchangeError("a name once a case", f"{handed.name} again", where, _REMEDY)
         if handed.pair is None:
-            graded[key] = _grade(handed, _case(cases, handed.case_id, where), tools)
+            text = _text(handed, where)
+            graded.append(_grade(handed, text, _case(cases, handed.case_id, where), tools))
+            if handed.case_id.startswith(_SEASONS):
+                members.setdefault(key, set()).add(text)
+                parsed[key] = graded[-1].parsed
         else:
-            graded[key] = Graded(*key, None, {})
-    for handed, where in lines:
+            graded.append(Graded(*key, None, {}))
+    unclear = {key for key, texts in members.items() if len(texts) > 1}
+    for place, (handed, where) in enumerate(lines):
         if handed.pair is not None:
-            key = (handed.case_id, handed.name)
-            graded[key] = _grade_pair(handed, graded, where)
-    return list(graded.values())
+            graded[place] = _grade_pair(handed, parsed, unclear, where)
+    return graded
 
 
 def _numbered(path: Path) -> list[tuple[int, bytes]]:
@@ -112,14 +120,14 @@ def _case(cases: Any, case_id: str, where: str) -> Case:
     return case
 
 
-def _grade(handed: HandedAnswer, case: Case, tools: Tools) -> Graded:
+def _grade(handed: HandedAnswer, text: str, case: Case, tools: Tools) -> Graded:
     model: type[WeeklyMenu | Recipe] = WeeklyMenu if case.parameters.format == "menu" else Recipe
-    parsed = read_answer(_text(handed).encode(), model)
+    parsed = read_answer(text.encode(), model)
     checks = check_answer(case.parameters, parsed.answer, case.checks, tools)
     return Graded(handed.case_id, handed.name, parsed, checks)
 
 
-def _text(handed: HandedAnswer) -> str:
+def _text(handed: HandedAnswer, where: str) -> str:
     """The text of a line, written by its rule where it has one."""
     rule = handed.rule
     if rule is None:
@@ -127,34 +135,40 @@ def _text(handed: HandedAnswer) -> str:
     if isinstance(rule, Pad):
         return rule.text + rule.char * rule.count
     if isinstance(rule, ManyIngredients):
-        base = parse_json(rule.base.encode(), f"{handed.name}, rule.base", ExchangeError)
+        place = f"{where}, rule.base"
+        base = parse_json(rule.base.encode(), place, ExchangeError)
         if not isinstance(base, dict):
-            where = f"{handed.name}, rule.base"
-            raise ExchangeError("a JSON object", "something else", where, _REMEDY)
+            raise ExchangeError("a JSON object", "something else", place, _REMEDY)
         many = [{"name": f"rice {i}", "grams": 1} for i in range(rule.count)]
         return json.dumps(base | {"ingredients": many}, ensure_ascii=False)
     return '{"a":' * rule.depth + "1" + "}" * rule.depth
 
 
-def _grade_pair(handed: HandedAnswer, graded: dict[tuple[str, str], Graded], where: str) -> Graded:
+def _grade_pair(
+    handed: HandedAnswer,
+    parsed: Mapping[tuple[str, str], Parsed | None],
+    unclear: AbstractSet[tuple[str, str]],
+    where: str,
+) -> Graded:
     """The seasons' contrast of two answers of the file."""
     summer, _, winter = handed.case_id.partition("+")
     variant = winter.removeprefix(_SEASONS[1])
-    if summer != _SEASONS[0] or not winter.startswith(_SEASONS[1]):
+    known = _VARIANT.fullmatch(variant) and winter.startswith(_SEASONS[1])
+    if summer != _SEASONS[0] or not known:
         expected = f"{'+'.join(_SEASONS)}, with or without a variant"
         raise ExchangeError(expected, handed.case_id, f"{where}, case_id", _REMEDY)
     found: list[Parsed | None] = []
     for season, name in zip(_SEASONS, handed.pair or (), strict=True):
-        member = graded.get((season + variant, name)) if name is not None else None
-        if name is not None and member is None:
-            expected = f"an answer to {season + variant} of this file"
+        key = (season + variant, name or "")
+        if name is not None and (key not in parsed or key in unclear):
+            expected = f"an answer to {season + variant} of this file, with one text"
             raise ExchangeError(expected, name, f"{where}, pair", _REMEDY)
-        found.append(member.parsed if member else None)
+        found.append(parsed[key] if name is not None else None)
     menus = [
-        parsed.answer if parsed and isinstance(parsed.answer, WeeklyMenu) else None
-        for parsed in found
+        member.answer if member and isinstance(member.answer, WeeklyMenu) else None
+        for member in found
     ]
-    failed = any(parsed is not None and parsed.answer is None for parsed in found)
+    failed = any(member is not None and member.answer is None for member in found)
     result = seasonal_contrast(menus[0], menus[1], failed=failed)
     return Graded(handed.case_id, handed.name, None, {SEASONAL: result})
 

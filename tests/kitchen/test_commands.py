@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from pipeline.__main__ import main
 from pipeline.cli import app
+from pipeline.errors import ExchangeError
 from tests.kitchen.meals import FOODS, recipe, week
 
 
@@ -124,8 +125,8 @@ def test_evidence_says_where_and_what(graded):
         (line("winter_week+summer_week", pair=[None, None]), "summer_week+winter_week"),
     ],
 )
-def test_a_wrong_line_is_said_in_one(tmp_path, foods, monkeypatch, capsys, wrong, said):
-    path = tmp_path / "answers.jsonl"
+def test_a_wrong_line_is_said_in_one(foods, monkeypatch, capsys, wrong, said):
+    path = foods.with_name("answers.jsonl")
     path.write_text(wrong if isinstance(wrong, str) else json.dumps(wrong))
     words = ["flavourbench", "kitchen", "check", str(path), "--foods", str(foods)]
     monkeypatch.setattr("sys.argv", words)
@@ -137,6 +138,17 @@ def test_a_wrong_line_is_said_in_one(tmp_path, foods, monkeypatch, capsys, wrong
     assert len(err.strip().splitlines()) == 1
 
 
-def test_a_name_stands_once_a_case(graded):
-    with pytest.raises(Exception, match="mine again"):
-        graded(line(text="x"), line(text="y"))
+def test_a_name_may_come_again_but_a_pair_needs_one_text(graded):
+    again = [line("summer_week", "a", text="x")] * 2
+    pair = line("summer_week+winter_week", "both", pair=["a", None])
+    assert len(graded(*again, pair).splitlines()) == 3
+    with pytest.raises(ExchangeError, match="with one text, found a"):
+        graded(*again, line("summer_week", "a", text="y"), pair)
+    assert len(graded(line(text="x"), line(text="y")).splitlines()) == 2
+
+
+def test_a_pair_keeps_its_variant_in_both_seasons(graded):
+    with pytest.raises(ExchangeError, match="case_id"):
+        graded(line("summer_week-v01+winter_week-v01", "both", pair=[None, None]))
+    with pytest.raises(ExchangeError, match="case_id"):
+        graded(line("summer_week+winter_weekend", "both", pair=[None, None]))
