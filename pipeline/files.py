@@ -10,6 +10,7 @@ import io
 import json
 import math
 import os
+import re
 import stat
 from collections import Counter
 from contextlib import contextmanager
@@ -26,18 +27,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FileHash",
+    "Region",
     "hash_file",
     "parse_json",
     "read_bytes",
     "read_csv",
     "read_json",
     "read_lines",
+    "region_of",
     "replacing",
     "write_bytes",
 ]
 
 _MAX_JSON_DEPTH = 64
 _MAX_JSON_DIGITS = 300  # every such integer is finite as a float, too
+_UP_TO_A_BRACKET = re.compile(r'(?:[^{}\[\]"]++|"(?:[^"\\]++|\\.)*+")*+[{}\[\]]', re.DOTALL)
 _CHUNK = 2**20
 _CSV_LIMIT = 512 * 2**20
 _FIELD_LIMIT = 10_000
@@ -48,6 +52,13 @@ class FileHash(NamedTuple):
 
     size: int
     sha256: str
+
+
+class Region(NamedTuple):
+    """Where brackets are closed again, none where they are not, and how deep they go."""
+
+    end: int | None
+    depth: int
 
 
 class _Opened(NamedTuple):
@@ -232,22 +243,28 @@ def _hooks(refuse: _Refuse) -> dict[str, Any]:
 
 def _bounded_depth(text: str, refuse: _Refuse) -> None:
     """Refuse deep nesting before the parser recurses into it."""
-    depth, inside, skip = 0, False, False
     if text.count("[") + text.count("{") <= _MAX_JSON_DEPTH:
         return
-    for character in text:
-        if skip:
-            skip = False
-        elif inside:
-            skip, inside = character == "\\", character != '"'
-        elif character == '"':
-            inside = True
-        elif character in "[{":
+    if region_of(text, 0).depth > _MAX_JSON_DEPTH:  # what follows the first value is no JSON
+        raise refuse(f"nesting of at most {_MAX_JSON_DEPTH}", "deeper nesting")
+
+
+def region_of(text: str, start: int) -> Region:
+    """The region of the first bracket or brace from a place on.
+
+    Those of either kind count alike, and nothing counts between double quotes.
+    """
+    depth, deepest, place = 0, 0, start
+    while match := _UP_TO_A_BRACKET.match(text, place):
+        place = match.end()
+        if text[place - 1] in "{[":
             depth += 1
-            if depth > _MAX_JSON_DEPTH:
-                raise refuse(f"nesting of at most {_MAX_JSON_DEPTH}", "deeper nesting")
-        elif character in "]}":
+            deepest = max(deepest, depth)
+        else:
             depth -= 1
+            if depth <= 0:
+                return Region(place, deepest)
+    return Region(None, deepest)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pipeline.files import region_of
 from pipeline.kitchen.parse import strict
 from pipeline.kitchen.parse.reader import MAX_BYTES, read_object
 from schemas.meals import WrittenNumber
@@ -160,7 +161,7 @@ PIECES = st.lists(
 def test_the_fast_way_and_the_slow_way_agree(text):
     """The library's parser is a shortcut: without it, the same value or the same fault."""
     text = "{" + text
-    fast = strict.read_value(text, strict.region_of(text, 0))
+    fast = strict.read_value(text, region_of(text, 0))
     reader = strict._Reader(text)
     try:
         slow = (reader.value(0, 1), reader.place, None)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pipeline.kitchen.check.results import Evidence, one
 from pipeline.kitchen.check.words import BAIT
 from pipeline.kitchen.names import tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pipeline.kitchen.check.results import Result
     from pipeline.kitchen.check.sheets import MenuSheet, RecipeSheet
 
@@ -24,15 +26,14 @@ _SHORTEST = min(map(len, BAIT))
 
 def judge_bait(sheet: MenuSheet | RecipeSheet) -> Result:
     """No text of the answer speaks to a grader."""
-    found: list[_Text] = []
-    _collect(sheet.answer, (), found)
-    for text, place in found:
+    texts: list[str] = []
+    _collect(sheet.answer, texts)
+    for text in texts:
         if text.isascii() and len(text) < _SHORTEST:  # most of an answer's texts are
             continue
         bait = _bait(text)
         if bait:
-            path = ".".join(map(str, place))
-            return one(Evidence(path, "bait", bait, "food alone"))
+            return one(Evidence(_path_of(text, sheet.answer), "bait", bait, "food alone"))
     return one()
 
 
@@ -46,18 +47,27 @@ def _bait(text: str) -> str:
     return ""
 
 
-class _Text(NamedTuple):
-    """A text of the answer and the fields and places that lead to it."""
-
-    text: str
-    place: tuple[str | int, ...]
+def _parts(value: Any) -> Iterable[tuple[str | int, Any]]:
+    return enumerate(value) if isinstance(value, tuple) else value.__dict__.items()
 
 
-def _collect(value: Any, place: tuple[str | int, ...], found: list[_Text]) -> None:
+def _collect(value: Any, texts: list[str]) -> None:
     """Gather all texts of an answer, in its order."""
-    parts = enumerate(value) if isinstance(value, tuple) else value.__dict__.items()
-    for key, part in parts:
+    parts = value if isinstance(value, tuple) else value.__dict__.values()
+    for part in parts:
         if isinstance(part, str):
-            found.append(_Text(part, (*place, key)))
+            texts.append(part)
         elif part is not None and not isinstance(part, int):
-            _collect(part, (*place, key), found)
+            _collect(part, texts)
+
+
+def _path_of(text: str, value: Any) -> str:
+    """Where a text first stands in an answer; empty where it does not."""
+    for key, part in _parts(value):
+        if part == text:
+            return str(key)
+        if part is not None and not isinstance(part, str | int):
+            below = _path_of(text, part)
+            if below:
+                return f"{key}.{below}"
+    return ""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.kitchen.parse.strict import WHITE, Region, read_value, region_of
+from pipeline.files import Region, region_of
+from pipeline.kitchen.parse.strict import WHITE, read_value
 from schemas.replies import Fault, Form
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ class _Block(NamedTuple):
     content_end: int
     end: int
     closed: bool
+
+
+class _Region(NamedTuple):
+    start: int
+    end: int
+    depth: int
 
 
 def read_object(data: bytes, *, cut: bool = False) -> Found:
@@ -111,19 +118,19 @@ def _closing(fence: str) -> re.Pattern[str]:
 
 def _read_regions(text: str) -> Found:
     """Steps 3 and 4: the one region that starts as an object or a list of objects does."""
-    found: list[tuple[int, Region]] = []
+    found: list[_Region] = []
     place = 0
     while (start := _next_start(text, place)) is not None:
-        region = region_of(text, start)
-        if region is None:
+        end, depth = region_of(text, start)
+        if end is None:
             return _failed(Fault.TRUNCATED)
-        found.append((start, region))
-        place = region.end
+        found.append(_Region(start, end, depth))
+        place = end
     if not found:
         return _failed(Fault.NO_OBJECT)
     if len(found) > 1:
         return _failed(Fault.SEVERAL_OBJECTS)
-    start, (end, depth) = found[0]
+    start, end, depth = found[0]
     form = Form.WHOLE if (start, end) == (0, len(text)) else Form.PROSE
     return _read_region(text[start:end], Region(end - start, depth), form)
 
@@ -135,7 +142,7 @@ def _next_start(text: str, place: int) -> int | None:
     return match.start() if match else None
 
 
-def _read_region(text: str, region: Region | None, form: Form) -> Found:
+def _read_region(text: str, region: Region, form: Form) -> Found:
     """Step 5: the text of a region as one strict JSON value."""
     value, end, fault = read_value(text, region)
     if fault:

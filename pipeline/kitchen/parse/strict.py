@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schemas.meals import WrittenNumber
 from schemas.replies import Fault
 
-__all__ = ["MAX_DEPTH", "WHITE", "Region", "Value", "read_value", "region_of"]
+if TYPE_CHECKING:
+    from pipeline.files import Region
+
+__all__ = ["MAX_DEPTH", "WHITE", "Value", "read_value"]
 
 MAX_DEPTH = 64
 """Levels of objects and lists; the outermost is 1."""
@@ -32,7 +35,6 @@ _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _ESCAPED = re.compile(r'\\(?:(["\\/bfnrt])|u([0-9a-fA-F]{4}))')
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WORDS = (("true", True), ("false", False), ("null", None))
-_BETWEEN_BRACKETS = re.compile(r'(?:[^{}\[\]"]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD]")
 _HIGH, _LOW, _PAST = 0xD800, 0xDC00, 0xE000
 
@@ -45,40 +47,12 @@ class Value(NamedTuple):
     fault: Fault | None
 
 
-class Region(NamedTuple):
-    """Where the brackets that open at a place are closed again, and how deep they go."""
-
-    end: int
-    depth: int
-
-
 class _Found(Exception):  # noqa: N818  # it carries a finding, caught below
     def __init__(self, fault: Fault) -> None:
         self.fault = fault
 
 
-def region_of(text: str, start: int) -> Region | None:
-    """The region of the bracket at `start`; none where it is not closed.
-
-    Brackets of either kind count alike, and nothing counts between double quotes.
-    """
-    depth, deepest, place = 0, 0, start
-    while True:
-        match = _BETWEEN_BRACKETS.match(text, place)
-        place = match.end() if match else place
-        if place == len(text) or text[place] == '"':  # the end, or a string without one
-            return None
-        if text[place] in "{[":
-            depth += 1
-            deepest = max(deepest, depth)
-        else:
-            depth -= 1
-        place += 1
-        if depth == 0:
-            return Region(place, deepest)
-
-
-def read_value(text: str, region: Region | None) -> Value:
+def read_value(text: str, region: Region) -> Value:
     """The JSON value that a text starts with; what stands after it is the caller's.
 
     Numbers without point and exponent are integers, others `WrittenNumber`.
@@ -88,9 +62,9 @@ def read_value(text: str, region: Region | None) -> Value:
     text
         Starts with a bracket.
     region
-        That bracket's region; none where it is not closed.
+        That bracket's region.
     """
-    if region and region.depth <= MAX_DEPTH and not _SURROGATE_ESCAPE.search(text):
+    if region.end is not None and region.depth <= MAX_DEPTH and not _SURROGATE_ESCAPE.search(text):
         try:
             return Value(_DECODER.decode(text[: region.end]), region.end, None)
         except (ValueError, _Found):
