@@ -21,6 +21,8 @@ FLOOR = {"asking", "inference", "showing"}
 REGISTRIES = {"portfolio", "tracks"}
 KITCHEN = "kitchen"
 """The other track: its stages are rooms within one."""
+KITCHEN_STAGES = {"cases", "parse", "check"}
+"""Rooms of the kitchen that are stages of it, or will be; what lies beside them they share."""
 ABOVE_STAGES = {"audit", "compare", "exchange"}
 COMMANDS = {"cli", "__main__"}
 HEAVY = {
@@ -40,6 +42,11 @@ def room_of(module):
     """The part of `pipeline` that a module belongs to: a stage's word, `tables`, `cli` …"""
     parts = module.split(".")
     return parts[1] if parts[0] == "pipeline" and len(parts) > 1 else parts[0]
+
+
+def kitchen_room_of(module):
+    """The part of the kitchen that a module of it belongs to, none for the kitchen itself."""
+    return next(iter(module.split(".")[2:3]), None)
 
 
 ORDER = (
@@ -62,10 +69,11 @@ RULES = {
         or (here in STAGES and there == KITCHEN)
     ),
     "what lies below the stages never imports one": lambda here, there: (
-        here not in STAGES | ABOVE_STAGES | COMMANDS and there in STAGES
+        here not in STAGES | ABOVE_STAGES | COMMANDS and there in STAGES | {KITCHEN}
     ),
     "the ground imports nothing of the floor above it": lambda here, there: (
-        here not in FLOOR | REGISTRIES | STAGES | ABOVE_STAGES | COMMANDS and there in FLOOR
+        here not in {*FLOOR, *REGISTRIES, *STAGES, KITCHEN, *ABOVE_STAGES, *COMMANDS}
+        and there in FLOOR
     ),
     "inference knows no files": lambda here, there: (
         here == "inference" and there in {"files", "tables", "workspace", *FLOOR}
@@ -89,6 +97,10 @@ def forbidden(module, imported):
     """The rules that an import breaks; imports of others' packages break none."""
     ours = imported.split(".")[0] in {"pipeline", "schemas", "tests", "benchmarks"}
     here, there = room_of(module), room_of(imported)
+    if here == there == KITCHEN:
+        rooms = [kitchen_room_of(module), kitchen_room_of(imported)]
+        apart = set(rooms) <= KITCHEN_STAGES and len(set(rooms)) > 1
+        return ["a stage of the kitchen never imports another"] if apart else []
     if not ours or here == there or imported == "pipeline":
         return []
     return [rule for rule, breaks in RULES.items() if breaks(here, there)]
@@ -118,7 +130,11 @@ def turned_imports(source):
         ("pipeline.asking.sealing", "pipeline.execute.routes"),
         ("pipeline.kitchen.check", "pipeline.parse.reader"),
         ("pipeline.kitchen.execute.stage", "pipeline.portfolio"),
+        ("pipeline.kitchen.names", "pipeline.score"),
         ("pipeline.score.stage", "pipeline.kitchen.check"),
+        ("pipeline.asking.line", "pipeline.kitchen.names"),
+        ("pipeline.kitchen.check.week", "pipeline.kitchen.cases.templates"),
+        ("pipeline.kitchen.check.week", "pipeline.cli.kitchen"),
         ("pipeline.inference.analysis", "pipeline.statistics.stage"),
         ("pipeline.inference.analysis", "pipeline.tables"),
         ("pipeline.showing.drawing", "pipeline.report.leaderboard"),
@@ -149,6 +165,11 @@ def test_an_import_against_the_arrows_is_seen(module, imported):
         ("pipeline.statistics.stage", "pipeline.inference.analysis"),
         ("pipeline.report.page", "pipeline.showing.drawing"),
         ("pipeline.audit.verdicts", "pipeline.showing.view"),
+        ("pipeline.kitchen.views", "pipeline.showing.view"),
+        ("pipeline.kitchen.check.week", "pipeline.kitchen.names"),
+        ("pipeline.kitchen.check.foods", "pipeline.tags"),
+        ("pipeline.kitchen.grading", "pipeline.kitchen.check.checks"),
+        ("pipeline.cli.kitchen", "pipeline.kitchen.grading"),
         ("pipeline.audit.cell", "pipeline.parse.reader"),
         ("pipeline.cli", "pipeline.audit.cell"),
         ("pipeline.__main__", "pipeline.cli"),

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 import typer.core
 
-from pipeline.cli import exchange, execute, looking, stages, trust
+from pipeline.cli import exchange, execute, kitchen, looking, stages, trust
 from pipeline.portfolio import PORTFOLIO
 from pipeline.tracks import TRACKS
 
@@ -40,5 +40,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for _module in (stages, execute, looking, trust, exchange):
+for _module in (stages, execute, looking, trust, exchange, kitchen):
     app.add_typer(_module.commands)

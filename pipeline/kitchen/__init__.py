@@ -1,0 +1,1 @@
+"""The kitchen track: a week's menu or a recipe, checked by code (kitchen spec)."""

@@ -1,0 +1,1 @@
+"""From an answer's text to a menu or a recipe, or a named reason why not (kitchen spec 7.1, 2)."""
