@@ -81,8 +81,8 @@ def rebuild(source: Path, names: Path = NAMES) -> str:
         if row["source"] not in _SOURCES or row["note"] == "verify":
             expected = "a checked food of FoodData Central, or a reason to leave it out"
             raise _refuse(expected, f"{key} of {row['source']} {row['note']}", where)
-        row |= dict.fromkeys(_unknown(row["note"], where), "")
-        facts = [_hundredths(row, column, where) for column in _FACTS]
+        known = row | dict.fromkeys(_unknown(row["note"], where), "")
+        facts = [_hundredths(known, column, where) for column in _FACTS]
         found[key] = [key, *facts, _SOURCES[row["source"]], row["source_name"], named.aliases]
     unknown = sorted(set(ours) - set(found) - left_out)
     if unknown:

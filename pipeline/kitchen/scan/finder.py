@@ -12,7 +12,9 @@ from schemas.kitchen import FLAGS
 
 __all__ = ["Cut", "Found", "Hit", "cut", "find"]
 
-_PIECE = re.compile(r"[^\W_]+|[^\w\s%\-\u2010-\u2015\u2212\u00b4`*\"\u201c\u201d\u00ab\u00bb\u00ae]")
+_PIECE = re.compile(
+    r"[^\W_]+|[^\w\s%\-\u2010-\u2015\u2212\u00b4`*\"\u201c\u201d\u00ab\u00bb\u00ae]"
+)
 """A token, or a mark that ends a phrase: all but blanks, dashes, quotes, %."""
 
 _REMEMBERED = 2**15
@@ -120,14 +122,14 @@ def _part(terms: Inside, word: str) -> Row | None:
     for match in terms.pattern.finditer(word):
         start, end = match.span()
         row = terms.rows[match[0]]
-        if _joins(row.mode, start, end, edge, word[end:]):
+        if _joins(row.mode, start, edge, word[end:]):
             if gravest is None or row.verdict > gravest.verdict:
                 gravest = row
             edge = end
     return gravest
 
 
-def _joins(mode: str, start: int, end: int, edge: int, ending: str) -> bool:
+def _joins(mode: str, start: int, edge: int, ending: str) -> bool:
     """Whether a part stands where its mode lets it: at an edge, leaving no stump."""
     at_start = start == 0
     at_end = ending in _ENDINGS
@@ -139,7 +141,7 @@ def _joins(mode: str, start: int, end: int, edge: int, ending: str) -> bool:
 
 
 def _without(lexicon: Lexicon, base: str) -> tuple[Row, ...]:
-    """A word with `-siz`, `-frei` or `-free`: it clears what its base names, and carries nothing."""
+    """A word with `-siz`, `-frei` or `-free`: it clears what its base names."""
     for known in (base, base.removesuffix("s"), base.removesuffix("n"), base.removesuffix("en")):
         rows = lexicon.tree.get(known, {}).get(END, ())
         for row in rows:
@@ -148,5 +150,3 @@ def _without(lexicon: Lexicon, base: str) -> tuple[Row, ...]:
         if rows:
             break
     return ()
-
-

@@ -127,11 +127,25 @@ def read_lexicon(folder: Path = FOLDER) -> Lexicon:
     inside: list[dict[str, Row]] = [{} for _ in FLAGS]
     identity: list[Any] = [[name, list(members)] for name, members in sorted(classes.items())]
     for where, row, term, language in itertools.chain(_words(folder), _modifiers(folder)):
-        identity.append([row.flag, row.kind, row.verdict.name, row.mode, row.role, [list(pair) for pair in row.clears], term, language])
+        identity.append(
+            [
+                row.flag,
+                row.kind,
+                row.verdict.name,
+                row.mode,
+                row.role,
+                [list(pair) for pair in row.clears],
+                term,
+                language,
+            ]
+        )
         made = _CLASS.search(term) is not None
         named = row._replace(rule=_rule(row))
         bent = row._replace(rule="form")
         for words in _expand(term, classes, where):
+            if made:
+                named = named._replace(term=" ".join(words))
+                bent = named._replace(rule="form")
             if row.mode in _INSIDE:
                 _graver(inside[row.flag], "".join(words), named)
                 continue

@@ -16,12 +16,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Judged", "judge"]
 
-_STOPS = frozenset(
+
+def _split(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_STOPS = _split(
     "and or with in on plus topped served over nor but containing contains ve ile veya et ou avec "
-    "mit und oder auf con e y o".split()
+    "mit und oder auf con e y o"
 )
-_CHAINS = frozenset("or nor ou oder o veya and und et e y ve".split())
-_FIRM = frozenset("or nor ou oder o veya".split())
+_CHAINS = _split("or nor ou oder o veya and und et e y ve")
+_FIRM = _split("or nor ou oder o veya")
 _ALWAYS = "*"
 _REACH = 2
 
@@ -226,7 +231,7 @@ class _Judge:
     # States
 
     def _state(self, modifier: Hit, verdict: Verdict, rule: str) -> None:
-        """`ground X`, `X, raw`: a state of what stands beside it, adjectives between them or not."""
+        """`ground X`, `X, raw`: a state of what stands beside it."""
         clears = modifier.row.clears
         for step, place in ((1, modifier.end), (-1, modifier.start - 1)):
             if self._reach(place, step, modifier, verdict, rule):
