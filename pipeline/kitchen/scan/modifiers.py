@@ -27,6 +27,7 @@ _STOPS = _split(
 )
 _CHAINS = _split("or nor ou oder o veya and und et e y ve")
 _FIRM = _split("or nor ou oder o veya")
+_DENIALS = frozenset({"not", "non", "isnt", "nicht", "pas", "degil"})
 _ALWAYS = "*"
 _REACH = 2
 
@@ -104,6 +105,9 @@ class _Judge:
         if self._tokens[start + 1 : start + 2] == ["range"]:
             return
         names = [m for m in self._modifiers if m.row.role == "name" and m.end == start]
+        begin = min((name.start for name in names), default=start - 1)
+        if _DENIALS.intersection(self._tokens[max(0, begin - _REACH) : begin]):
+            return
         for name in names:
             self._clear_phrase(name, "free from", until=modifier.end)
             self._clear_coordinated(name, modifier.end)
@@ -180,9 +184,13 @@ class _Judge:
 
     def _is_alone(self, phrase: _Phrase, first: int, last: int) -> bool:
         """Whether a phrase holds modifiers and words that say nothing, and no food."""
-        covered = set(range(first, last))
+        own = range(first, last)
+        covered = set(own)
         for other in self._modifiers:
             covered.update(range(other.start, other.end))
+        foods = (judged.hit for judged in self._judged)
+        if any(phrase.start <= f.start < phrase.end and f.start not in own for f in foods):
+            return False
         return all(
             place in covered or self._tokens[place] in self._adjectives
             for place in range(phrase.start, phrase.end)
