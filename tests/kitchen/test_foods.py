@@ -45,7 +45,7 @@ def test_a_name_means_one_food():
         ("kırmızı mercimek", "lentils, red, dry"),
         ("Yoğurt", "plain yogurt, whole"),
         ("freshly chopped parsley (a handful)", "parsley"),
-        ("huile d’olive", "olive oil"),
+        ("huile d\u2019olive", "olive oil"),
         ("un", "wheat flour, white"),
         ("courgettes", "courgette"),
         ("2 eggs", "egg"),

@@ -1,4 +1,4 @@
-"""`flavourbench kitchen scan`: one object a text, plain words for people, one line for a mistake."""
+"""`flavourbench kitchen scan`: one object a text, plain words, one line for a mistake."""
 
 from __future__ import annotations
 
