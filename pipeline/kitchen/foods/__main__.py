@@ -10,6 +10,9 @@ from pipeline.errors import FlavourbenchError
 from pipeline.kitchen.foods.rebuild import check
 
 
+__all__ = ["main"]
+
+
 def main() -> int:
     """Check or write the table. Exit code 0 equal, 1 another table, 2 a wrong source."""
     parser = argparse.ArgumentParser(prog="python -m pipeline.kitchen.foods", description=__doc__)

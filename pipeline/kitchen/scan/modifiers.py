@@ -30,6 +30,8 @@ _FIRM = _split("or nor ou oder o veya")
 _DENIALS = frozenset({"not", "non", "isnt", "nicht", "pas", "degil"})
 _ALWAYS = "*"
 _REACH = 2
+_LONGEST = 24
+"""Tokens that one `without` reaches at most, so that no text takes long."""
 
 
 class Judged(NamedTuple):
@@ -67,6 +69,7 @@ class _Judge:
         self._judged = judged
         self._adjectives = read_lexicon().adjectives
         self._phrases = self._cut_phrases()
+        self._denials = {m.start for m in found.modifiers if m.row.role in {"before", "no"}}
 
     def run(self) -> None:
         for modifier in self._modifiers:
@@ -133,7 +136,8 @@ class _Judge:
         place = modifier.end
         segment = self._segments[modifier.start]
         skipped = 0
-        while place < len(self._tokens) and self._segments[place] == segment:
+        end = min(len(self._tokens), place + _LONGEST)
+        while place < end and self._segments[place] == segment and place not in self._denials:
             ends = {j.hit.end for j in self._judged if j.hit.start == place}
             names = [m for m in self._modifiers if m.row.role == "name" and m.start == place]
             if ends or names:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LIMIT", "lines_of", "scan_view"]
 
-LIMIT = 10_000
+LIMIT = 2_000
 """The most code points of one text."""
 
 _BYTES = 4 * LIMIT
