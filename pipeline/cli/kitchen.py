@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.common import Json, show
+from pipeline.cli.kitchen_scan import scan as scan_command
 
 __all__ = ["commands"]
 
@@ -17,6 +18,8 @@ PANEL = "Kitchen"
 commands = typer.Typer()
 kitchen_commands = typer.Typer(no_args_is_help=True, help="Menus and recipes, checked by code.")
 commands.add_typer(kitchen_commands, name="kitchen", rich_help_panel=PANEL)
+
+kitchen_commands.command("scan")(scan_command)
 
 Seed = Annotated[str, typer.Option("--seed", help="Seed of the variants.")]
 SEED = "kitchen-2026"

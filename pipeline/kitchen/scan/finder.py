@@ -122,14 +122,14 @@ def _part(terms: Inside, word: str) -> Row | None:
     for match in terms.pattern.finditer(word):
         start, end = match.span()
         row = terms.rows[match[0]]
-        if _joins(row.mode, start, end, edge, word[end:]):
+        if _joins(row.mode, start, edge, word[end:]):
             if gravest is None or row.verdict > gravest.verdict:
                 gravest = row
             edge = end
     return gravest
 
 
-def _joins(mode: str, start: int, end: int, edge: int, ending: str) -> bool:
+def _joins(mode: str, start: int, edge: int, ending: str) -> bool:
     """Whether a part stands where its mode lets it: at an edge, leaving no stump."""
     at_start = start == 0
     at_end = ending in _ENDINGS
@@ -141,7 +141,7 @@ def _joins(mode: str, start: int, end: int, edge: int, ending: str) -> bool:
 
 
 def _without(lexicon: Lexicon, base: str) -> tuple[Row, ...]:
-    """A word with `-siz`, `-frei` or `-free`: it clears what its base names, and carries nothing."""
+    """A word with `-siz`, `-frei` or `-free`: it clears what its base names."""
     for known in (base, base.removesuffix("s"), base.removesuffix("n"), base.removesuffix("en")):
         rows = lexicon.tree.get(known, {}).get(END, ())
         for row in rows:

@@ -13,13 +13,18 @@ if TYPE_CHECKING:
 
 __all__ = ["inflections"]
 
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 _SHORT = 3
 _HISS = ("s", "x", "z", "ch", "sh")
 _TR_SHORT = ("i", "li", "lu", "lar", "ler")
-_TR_CONSONANT = (
+_TR_CONSONANT = _split(
     "i u li lu lar ler lari leri larla lerle la le da de ta te dan den tan ten in un"
-).split()
-_TR_VOWEL = "si su yi yu li lu lar ler lari leri yla yle da de dan den nin nun".split()
+)
+_TR_VOWEL = _split("si su yi yu li lu lar ler lari leri yla yle da de dan den nin nun")
 _TR_SOFT = {"k": "g", "p": "b", "t": "d"}
 _VOWEL = re.compile(r"[aeiou]$")
 

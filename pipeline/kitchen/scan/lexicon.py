@@ -143,6 +143,9 @@ def read_lexicon(folder: Path = FOLDER) -> Lexicon:
         named = row._replace(rule=_rule(row))
         bent = row._replace(rule="form")
         for words in _expand(term, classes, where):
+            if made:
+                named = named._replace(term=" ".join(words))
+                bent = named._replace(rule="form")
             if row.mode in _INSIDE:
                 _graver(inside[row.flag], "".join(words), named)
                 continue

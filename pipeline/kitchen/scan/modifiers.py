@@ -16,14 +16,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Judged", "judge"]
 
-_STOPS = frozenset(
+
+def _split(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_STOPS = _split(
     "and or with in on plus topped served over nor but containing contains ve ile veya et ou avec "
-    "mit und oder auf con e y o".split()
+    "mit und oder auf con e y o"
 )
-_CHAINS = frozenset("or nor ou oder o veya and und et e y ve".split())
-_FIRM = frozenset("or nor ou oder o veya".split())
+_CHAINS = _split("or nor ou oder o veya and und et e y ve")
+_FIRM = _split("or nor ou oder o veya")
+_DENIALS = frozenset({"not", "non", "isnt", "nicht", "pas", "degil"})
 _ALWAYS = "*"
 _REACH = 2
+_LONGEST = 24
+"""Tokens that one `without` reaches at most, so that no text takes long."""
 
 
 class Judged(NamedTuple):
@@ -61,6 +69,7 @@ class _Judge:
         self._judged = judged
         self._adjectives = read_lexicon().adjectives
         self._phrases = self._cut_phrases()
+        self._denials = {m.start for m in found.modifiers if m.row.role in {"before", "no"}}
 
     def run(self) -> None:
         for modifier in self._modifiers:
@@ -99,6 +108,9 @@ class _Judge:
         if self._tokens[start + 1 : start + 2] == ["range"]:
             return
         names = [m for m in self._modifiers if m.row.role == "name" and m.end == start]
+        begin = min((name.start for name in names), default=start - 1)
+        if _DENIALS.intersection(self._tokens[max(0, begin - _REACH) : begin]):
+            return
         for name in names:
             self._clear_phrase(name, "free from", until=modifier.end)
             self._clear_coordinated(name, modifier.end)
@@ -124,7 +136,8 @@ class _Judge:
         place = modifier.end
         segment = self._segments[modifier.start]
         skipped = 0
-        while place < len(self._tokens) and self._segments[place] == segment:
+        end = min(len(self._tokens), place + _LONGEST)
+        while place < end and self._segments[place] == segment and place not in self._denials:
             ends = {j.hit.end for j in self._judged if j.hit.start == place}
             names = [m for m in self._modifiers if m.row.role == "name" and m.start == place]
             if ends or names:
@@ -175,9 +188,13 @@ class _Judge:
 
     def _is_alone(self, phrase: _Phrase, first: int, last: int) -> bool:
         """Whether a phrase holds modifiers and words that say nothing, and no food."""
-        covered = set(range(first, last))
+        own = range(first, last)
+        covered = set(own)
         for other in self._modifiers:
             covered.update(range(other.start, other.end))
+        foods = (judged.hit for judged in self._judged)
+        if any(phrase.start <= f.start < phrase.end and f.start not in own for f in foods):
+            return False
         return all(
             place in covered or self._tokens[place] in self._adjectives
             for place in range(phrase.start, phrase.end)
@@ -226,7 +243,7 @@ class _Judge:
     # States
 
     def _state(self, modifier: Hit, verdict: Verdict, rule: str) -> None:
-        """`ground X`, `X, raw`: a state of what stands beside it, adjectives between them or not."""
+        """`ground X`, `X, raw`: a state of what stands beside it."""
         clears = modifier.row.clears
         for step, place in ((1, modifier.end), (-1, modifier.start - 1)):
             if self._reach(place, step, modifier, verdict, rule):

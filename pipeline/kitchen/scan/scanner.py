@@ -105,26 +105,28 @@ _NOTHING = (_NONE,) * len(FLAGS)
 
 
 def to_document(text: str) -> dict[str, Any]:
-    """A text and its scans as plain data; spans as code points of the text as it was given."""
+    """A text, its verdict and deciding rule for each flag, and every term found.
+
+    Spans are places in the text as it was given (code points, the end not included).
+    """
     places = _places(text)
-    document: dict[str, Any] = {"text": text}
-    for flag, found in zip(FLAGS, scan_all(text), strict=True):
-        document[flag] = {
-            "verdict": found.verdict.value,
-            "rule": found.rule,
-            "spans": [
-                {
-                    "start": places[span.start][0],
-                    "end": places[span.end - 1][1],
-                    "text": text[places[span.start][0] : places[span.end - 1][1]],
-                    "term": span.term,
-                    "verdict": span.verdict.value,
-                    "rule": span.rule,
-                }
-                for span in found.spans
-            ],
+    scans = dict(zip(FLAGS, scan_all(text), strict=True))
+    spans = [
+        {
+            "flag": flag,
+            "start": places[span.start][0],
+            "end": places[span.end - 1][1],
+            "text": text[places[span.start][0] : places[span.end - 1][1]],
+            "term": span.term,
+            "verdict": span.verdict.value,
+            "rule": span.rule,
         }
-    return document
+        for flag, found in scans.items()
+        for span in found.spans
+    ]
+    verdicts: dict[str, str] = {flag: found.verdict.value for flag, found in scans.items()}
+    rules = {flag: found.rule for flag, found in scans.items()}
+    return {"text": text} | verdicts | {"rules": rules, "spans": spans}
 
 
 def _places(text: str) -> list[tuple[int, int]]:

@@ -1,0 +1,17 @@
+"""The food table: facts per 100 g from USDA FoodData Central, and names of ours for them.
+
+`foods.csv` is what checks read. `names.csv` holds the aliases (English, Turkish, French) and why a
+food of the source is left out. `python -m pipeline.kitchen.foods SOURCE` makes the table again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["FOODS", "NAMES"]
+
+FOODS = Path(__file__).with_name("foods.csv")
+"""The table: quantities in integer hundredths, a blank where the source has none."""
+
+NAMES = Path(__file__).with_name("names.csv")
+"""Aliases of ours by food, split by a bar, and reasons for foods left out."""
