@@ -51,7 +51,10 @@ def cases(
 @kitchen_commands.command()
 def check(
     file: Annotated[Path, typer.Argument(help="JSON Lines of {case_id, name, text}.")],
-    foods: Annotated[Path, typer.Option("--foods", help="Food table, CSV in hundredths.")],
+    foods: Annotated[
+        Path | None,
+        typer.Option("--foods", help="Food table, CSV in hundredths, instead of the built-in one."),
+    ] = None,
     evidence: Annotated[
         bool, typer.Option("--evidence", help="With --json: each check with its evidence.")
     ] = False,
@@ -61,11 +64,12 @@ def check(
     """Grade answers that you have; with --json one line an answer."""
     from pipeline.kitchen.check.checks import Tools
     from pipeline.kitchen.check.foods import read_foods
+    from pipeline.kitchen.foods import FOODS
     from pipeline.kitchen.grading import grade_file, to_document
     from pipeline.kitchen.scan import scan
     from pipeline.kitchen.views import graded_view
 
-    graded = grade_file(file, Tools(read_foods(foods), scan), seed)
+    graded = grade_file(file, Tools(read_foods(foods or FOODS), scan), seed)
     if not as_json:
         show(graded_view(graded), as_json)
         return

@@ -101,9 +101,8 @@ def _numbered(path: Path) -> list[tuple[int, bytes]]:
 
 
 def _read_line(line: bytes, where: str) -> _Line:
-    data = line.removeprefix(b"\xef\xbb\xbf")
     try:
-        return _Line(HandedAnswer.model_validate(parse_json(data, where, ExchangeError)), where)
+        return _Line(HandedAnswer.model_validate(parse_json(line, where, ExchangeError)), where)
     except ValidationError as problem:
         fault = problem.errors(include_url=False)[0]
         field = ".".join(map(str, fault["loc"])) or "line"

@@ -7,9 +7,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from pipeline.__main__ import main
 from pipeline.cli import app
-from pipeline.errors import ExchangeError
+from pipeline.errors import ExchangeError, FlavourbenchError
+from pipeline.kitchen.foods import FOODS as BUILT_IN
 from tests.kitchen.meals import FOODS, recipe, week
 
 
@@ -125,17 +125,22 @@ def test_evidence_says_where_and_what(graded):
         (line("winter_week+summer_week", pair=[None, None]), "summer_week+winter_week"),
     ],
 )
-def test_a_wrong_line_is_said_in_one(foods, monkeypatch, capsys, wrong, said):
+def test_a_wrong_line_is_said_in_one(foods, wrong, said):
     path = foods.with_name("answers.jsonl")
     path.write_text(wrong if isinstance(wrong, str) else json.dumps(wrong))
-    words = ["flavourbench", "kitchen", "check", str(path), "--foods", str(foods)]
-    monkeypatch.setattr("sys.argv", words)
-    with pytest.raises(SystemExit) as end:
-        main()
-    err = capsys.readouterr().err
-    assert end.value.code == 2
-    assert said in " ".join(err.split())
-    assert len(err.strip().splitlines()) == 1
+    problem = run("check", path, "--foods", foods).exception
+    assert isinstance(problem, FlavourbenchError)
+    assert problem.exit_code == 2
+    assert said in str(problem)
+    assert len(str(problem).splitlines()) == 1
+
+
+def test_without_a_table_the_built_in_foods_are_looked_up(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps(line("recipe_fish", text=json.dumps(recipe()))), "utf-8")
+    done = run("check", path, "--json", "--evidence")
+    assert done.exit_code == 0
+    assert done.stdout == run("check", path, "--foods", BUILT_IN, "--json", "--evidence").stdout
 
 
 def test_a_name_may_come_again_but_a_pair_needs_one_text(graded):

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.kitchen.parse.regions import region_of
 from pipeline.kitchen.parse import strict
 from pipeline.kitchen.parse.reader import MAX_BYTES, read_object
+from pipeline.kitchen.parse.regions import region_of
 from schemas.meals import WrittenNumber
 from schemas.replies import Fault, Form
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from pipeline.errors import FlavourbenchError
 from pipeline.kitchen.foods.rebuild import check
 
-
 __all__ = ["main"]
 
 

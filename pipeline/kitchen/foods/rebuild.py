@@ -9,9 +9,10 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.errors import ProofError, ReleaseError
-from pipeline.files import read_bytes, read_csv, write_bytes
+from pipeline.files import read_bytes, write_bytes
 from pipeline.kitchen.check.foods import read_foods
 from pipeline.kitchen.foods import FOODS, NAMES
+from pipeline.tags import read_csv
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,12 +66,12 @@ def rebuild(source: Path, names: Path = NAMES) -> str:
     """
     ours = {
         row["key"]: _Names(row["aliases"], row["left_out"])
-        for _, row in read_csv(names, ("key", "aliases", "left_out"), ReleaseError)
+        for _, row in read_csv(names, ("key", "aliases", "left_out"))
     }
     found: dict[str, list[str]] = {}
     left_out = set()
     columns = ("key", *_FACTS, "source", "source_name", "note")
-    for where, row in read_csv(source, columns, ReleaseError):
+    for where, row in read_csv(source, columns):
         key = row["key"]
         named = ours.get(key, _Names("", ""))
         if key in found or key in left_out:

@@ -46,7 +46,7 @@ def lines_of(texts: Sequence[str], file: Path | None) -> Iterator[str]:
     for number, line in enumerate(read_lines(file, _BYTES, ExchangeError), start=1):
         where = f"{file}, line {number}"
         try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\r")
+            text = line.decode("utf-8").removesuffix("\r")
         except UnicodeDecodeError as problem:
             found = f"byte {problem.start}: {problem.reason}"
             raise ExchangeError("UTF-8", found, where, "Save the file as UTF-8.") from problem
