@@ -79,6 +79,13 @@ def test_answers_are_graded_in_the_order_of_the_file(graded):
     assert "evidence" not in out
 
 
+def test_a_byte_order_mark_stands_before_a_file_and_nowhere_else(graded):
+    plain = json.dumps(line(text="{}"))
+    assert graded("\ufeff" + plain) == graded(plain)
+    with pytest.raises(ExchangeError, match="line 2"):
+        graded(plain, "\ufeff" + plain)
+
+
 def test_a_pair_with_a_failed_answer_fails(graded):
     out = graded(
         line("summer_week", "a", text="no"),
