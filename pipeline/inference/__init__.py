@@ -1,4 +1,4 @@
-"""Intervals, tests, ranks and groups of models on the common core (portfolio spec, section 5)."""
+"""Intervals, tests, ranks and groups of models on the common core (docs/statistics.md)."""
 
 from __future__ import annotations
 
