@@ -3,7 +3,8 @@
 A replicate draws as many clusters as there are, with replacement. A family's resampled mean is
 sum(count * score) / sum(count) over its tasks, and families weigh the same.
 
-See docs/statistics.md; Efron and Tibshirani and An Introduction to the Bootstrap and 1993 and chapters 6 and 13.
+See docs/statistics.md, and Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapters 6
+and 13.
 """
 
 from __future__ import annotations
