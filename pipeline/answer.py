@@ -1,4 +1,4 @@
-"""From what came back to the answer text: the one place that says what counts (spec 3).
+"""From what came back to the answer text: the one place that says what counts (docs/parsing.md).
 
 A route is bound to a rule by its digest: `verbatim` takes the stored text as it is, `message` takes
 what the assistant said. Stored replies, own answers and completions of a trainer go the same way:

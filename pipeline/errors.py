@@ -18,7 +18,7 @@
     ├── ProofError                    a check found a difference (exit 1)
     └── ExchangeError                 data from or for elsewhere are not what they should be
 
-A model's failure is none of these: it is a row with a reason (design 8).
+A model's failure is none of these: it is a row with a reason (docs/commands.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The answer text rules (spec 3): what counts as the answer in stored bytes."""
+"""The answer text rules (docs/parsing.md): what counts as the answer in stored bytes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Asking: how any question of any track is asked once, ever (design 6)."""
+"""Asking: how any question of any track is asked once, ever (docs/routes.md)."""

@@ -1,4 +1,4 @@
-"""Routes: what their identity covers, and the adapter that answers for each (design 4).
+"""Routes: what their identity covers, and the adapter that answers for each (docs/identity.md).
 
 Identity covers what can change an answer: the adapter and its settings, what a policy knows, the
 replayed bytes, and the answer-text rule; of an endpoint its address, the model asked for, the ids

@@ -1,4 +1,6 @@
-"""A published data set taken in: its files checked, its answers as replay files (spec 6).
+"""A published data set taken in: its files checked, its answers as replay files.
+
+See docs/published.md.
 
 Everything that the data set says of itself is checked before it is used: the manifest's hash, size
 and SHA-256 of every file, the release file, every task, every response's own `artifact_sha256`, and

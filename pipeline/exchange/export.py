@@ -1,4 +1,4 @@
-"""Training data out: the train stage's tables as files that trainers read (spec 7).
+"""Training data out: the train stage's tables as files that trainers read (docs/training.md).
 
 Fields, names and order are those of the published development data, so for the published task sets
 the files are the published ones, byte for byte as JSON Lines. A file of the core never leaves: a

@@ -1,4 +1,6 @@
-"""A data set from the Hugging Face Hub, at a pinned revision, checked before it is used (spec 6).
+"""A data set from the Hugging Face Hub, at a pinned revision, checked before it is used.
+
+See docs/published.md.
 
 The manifest comes first and is checked by its own hash; it says how long every other file is and
 which SHA-256 it has. A file that is there already is not fetched again, and one that was cut short

@@ -1,4 +1,4 @@
-"""Published task sets and their plan taken in, without any answers (spec 2).
+"""Published task sets and their plan taken in, without any answers (docs/published.md).
 
 The plan names the task sets that it was made for by their `artifact_sha256`, so it says which of
 the documents in a folder belong together, and which panel each is.

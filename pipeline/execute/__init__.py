@@ -1,1 +1,1 @@
-"""Execute: asks one route every task, once, ever (design 6)."""
+"""Execute: asks one route every task, once, ever (docs/routes.md)."""

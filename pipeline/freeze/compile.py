@@ -1,4 +1,4 @@
-"""Tasks from a release: the face of the freeze stage's algorithm (spec 2).
+"""Tasks from a release: the face of the freeze stage's algorithm (docs/tasks.md).
 
 Candidates and maps depend on no panel, so they are made once for all; a panel only selects,
 numbers and labels. The result does not depend on the order of the ingredients, nor on the machine

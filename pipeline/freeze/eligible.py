@@ -83,7 +83,7 @@ class Eligible:
 
 
 def eligible_ingredients(ingredients: Sequence[Ingredient], excluded: Collection[str]) -> Eligible:
-    """Keep core categories, plain names, and nothing excluded (spec 2).
+    """Keep core categories, plain names, and nothing excluded (docs/tasks.md).
 
     Parameters
     ----------

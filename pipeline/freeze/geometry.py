@@ -1,4 +1,4 @@
-"""Cosines that come out the same on every machine, and who overlaps with whom (spec 2).
+"""Cosines that come out the same on every machine, and who overlaps with whom (docs/tasks.md).
 
 A BLAS product adds up in an order that depends on the library, the processor and the number of
 threads; about 93 in 100 cosines of a release change in their last bits with it, and an integer

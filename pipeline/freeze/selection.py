@@ -1,4 +1,6 @@
-"""Which rows become a panel's tasks: strata, hash orders, quotas, caps, ids, labels (spec 2).
+"""Which rows become a panel's tasks: strata, hash orders, quotas, caps, ids, labels.
+
+See docs/tasks.md.
 
 Hash orders are lower-case hex SHA-256 over the UTF-8 of fields joined by NUL, the first of them the
 panel's seed. `HASHED` names the fields.

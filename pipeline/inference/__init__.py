@@ -1,7 +1,7 @@
-"""Intervals, tests, ranks and groups of models on the common core.
+"""Intervals, tests, ranks and groups of models on the common core (docs/statistics.md).
 
-Two contracts: ``published`` (portfolio spec, section 5) and ``calibrated`` (inference spec). Under
-``calibrated`` an `Analysis` carries a `Calibrated` with what may be claimed.
+Two contracts: ``published`` and ``calibrated`` (decision 080). Under ``calibrated`` an `Analysis`
+carries a `Calibrated` with what may be claimed.
 """
 
 from __future__ import annotations

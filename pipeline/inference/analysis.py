@@ -1,4 +1,4 @@
-"""From a score matrix to standings, contrasts, chance and agreement (portfolio spec, section 5).
+"""From a score matrix to standings, contrasts, chance and agreement (docs/statistics.md).
 
 The steps, in order:
 

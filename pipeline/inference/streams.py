@@ -27,7 +27,7 @@ computed in any order. Scores, pairs and chance share the same draws.
 Stream ``pcg64`` reproduces the published release with NumPy's generator: replicates are
 ``default_rng(seed).multinomial(C, [1/C]*C, size=<=250)`` in order, sign rows are
 ``integers(0, 2, size=(<=1000, C), dtype=int8)``; scores and the chance bootstrap use the seed,
-chance signs seed+1, pair signs seed+2 and pair intervals seed+3 (portfolio spec, section 5). Its
+chance signs seed+1, pair signs seed+2 and pair intervals seed+3 (docs/statistics.md). Its
 tolerance of 1e-12 score units lets exact ties count as extreme in spite of rounding; integer
 statistics see ties as they are.
 """

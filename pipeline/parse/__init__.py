@@ -1,4 +1,4 @@
-"""Parse: raw text to a selection or a named reason (spec 3)."""
+"""Parse: raw text to a selection or a named reason (docs/parsing.md)."""
 
 from pipeline.parse.reader import Reading, read_selection
 

@@ -1,1 +1,1 @@
-"""Release: brings an Epicure release in, checked (spec 1)."""
+"""Release: brings an Epicure release in, checked (docs/bundle.md)."""

@@ -1,4 +1,6 @@
-"""The published data set's layout: its manifest, and the tasks of its common core (spec 6).
+"""The published data set's layout: its manifest, and the tasks of its common core.
+
+See docs/published.md.
 
 A manifest states size, SHA-256 and rows of every file beside it, and its own `artifact_sha256`.
 `tasks.jsonl` holds the common core and nothing else, in the order in which the published analysis

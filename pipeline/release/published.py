@@ -1,4 +1,6 @@
-"""Published task sets and the published plan of the common core, checked by themselves (spec 2).
+"""Published task sets and the published plan of the common core, checked by themselves.
+
+See docs/published.md.
 
 Each document is given as parsed JSON. What it says of itself is recomputed and compared: hashes
 first, then the shape of every task, then every map. Hashes are SHA-256 of canonical JSON: sorted
@@ -273,7 +275,7 @@ def _check_reference(task: _Task, place: DocumentPlace) -> None:
 
 
 def _check_map(task: _Task, place: DocumentPlace) -> None:
-    """56 scores, one optimum, chance and margin (spec 2)."""
+    """56 scores, one optimum, chance and margin (docs/published.md)."""
     field, scores = "selection_scores_bps", task.selection_scores_bps
     missing, extra = set(PORTFOLIOS) - set(scores), set(scores) - set(PORTFOLIOS)
     if missing or extra:

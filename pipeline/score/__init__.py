@@ -1,1 +1,1 @@
-"""Score: a look-up in the frozen map, and the score-blind common core (spec 4)."""
+"""Score: a look-up in the frozen map, and the score-blind common core (docs/core.md)."""

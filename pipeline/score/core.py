@@ -39,7 +39,7 @@ class CoreChoice(NamedTuple):
 
 
 def core_order(context: str, stratum: Stratum, task_ids: Iterable[str]) -> list[str]:
-    r"""Task ids by the hex SHA-256 of `context \0 panel \0 family \0 task id` (spec 4)."""
+    r"""Task ids by the hex SHA-256 of `context \0 panel \0 family \0 task id` (docs/core.md)."""
 
     def place(task_id: str) -> str:
         text = f"{context}\0{stratum.panel}\0{stratum.family}\0{task_id}"

@@ -80,7 +80,7 @@ def build(workspace: Workspace) -> tuple[Table[Any], ...]:
 def score_rows(
     cells: Sequence[Selection], digests: Sequence[str], tasks: Mapping[str, Task]
 ) -> list[Score]:
-    """Scores of the parsed cells by look-up (spec 4).
+    """Scores of the parsed cells by look-up (docs/core.md).
 
     Raises
     ------

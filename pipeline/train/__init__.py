@@ -1,1 +1,4 @@
-"""The train stage: rows to train on, from tasks and anchors that are not in the core (spec 7)."""
+"""The train stage: rows to train on, from tasks and anchors that are not in the core.
+
+See docs/training.md.
+"""
