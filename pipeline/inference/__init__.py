@@ -1,4 +1,18 @@
-"""Intervals, tests, ranks and groups of models on the common core (docs/statistics.md)."""
+"""Intervals, tests, ranks and groups of models on the common core (docs/statistics.md).
+
+::
+
+    matrix -> analysis -> bootstrap, intervals -> exact       scores, bands, ranks
+                 |-> contrasts -> fans, flips -> multiplicity  p values, Holm, groups
+                 |-> panels                                    two panels compared
+                 `-> results                                   what the stage gets
+    streams    draws, the same on every machine; workers    a few threads, results in order
+
+>>> import numpy as np
+>>> from pipeline.inference.multiplicity import holm
+>>> holm(np.array([1, 3, 2]), 100).tolist()
+[3, 4, 4]
+"""
 
 from __future__ import annotations
 
