@@ -188,8 +188,10 @@ class OpenAiAdapter:
         if self._client is None:
             self.unlock()
         wire = await self._exchange(method, self.route.base_url + path, document)
+        hide = self._secrets.hide_bytes
+        small = len(wire.body) <= _EXCERPT  # a large one can take seconds, in which others go on
         return wire._replace(
-            body=self._secrets.hide_bytes(wire.body),
+            body=hide(wire.body) if small else await asyncio.to_thread(hide, wire.body),
             said=" ".join(self._secrets.hide(wire.said).split())[:_HEADER_LIMIT],
         )
 
