@@ -39,6 +39,9 @@ _MINUTE = 60.0
 _WASTED = frozenset({Outcome.MODEL_MISMATCH, Outcome.UNKNOWN_FINISH})
 """Stored, and paid for, yet of no use: a row of them is no endpoint to go on with."""
 
+_MAY_CONCERN_ONE = DECLINING | {200, 413}
+"""Statuses of which one question can be the reason; gateways put a vendor's error below a 200."""
+
 _REMEDIES = {
     Outcome.QUOTA: "Nothing more was asked; mend the account, or wait, and run again to go on.",
     Outcome.CONFIGURATION: "Mend the route or its key and run again; what is stored stays.",
@@ -218,7 +221,7 @@ class Line:
         stop it.
         """
         status = (reply.exchange or Exchange()).status
-        declined = reply.outcome is Outcome.CONFIGURATION and status in DECLINING
+        declined = reply.outcome is Outcome.CONFIGURATION and status in _MAY_CONCERN_ONE
         return declined and self._tally.in_all[Outcome.OK.value] > 0
 
     async def _admit(self, request: Request) -> None:
