@@ -127,7 +127,7 @@ def judge(wire: Wire, accepted: Sequence[str]) -> Verdict:
     if wire.fault is not None:
         return Verdict(_INTERRUPTED[wire.fault], wire.said)
     try:
-        body = parse_json(wire.body, "body", FlavourbenchError, odd_numbers=True)
+        body = parse_json(wire.body, "body", FlavourbenchError, reply=True)
     except FlavourbenchError as problem:
         if problem.expected in {"JSON", "UTF-8"}:
             kind = wire.headers.get("content-type", "no content type")
@@ -350,7 +350,7 @@ def _error_text(error: Any) -> str:
 
 def _parsed(raw: bytes) -> Any:
     try:
-        return parse_json(raw, "body", FlavourbenchError, odd_numbers=True)
+        return parse_json(raw, "body", FlavourbenchError, reply=True)
     except FlavourbenchError:
         return None
 

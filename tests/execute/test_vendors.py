@@ -36,6 +36,10 @@ def declined(message, **error):
     return reply(400, {"error": {"message": message} | error})
 
 
+def twice(key, value):
+    return (json.dumps(completion(TEXT))[:-1] + f", {json.dumps({key: value})[1:]}").encode()
+
+
 def ended(**choice):
     body = completion(TEXT)
     del body["choices"][0]["finish_reason"]
@@ -61,6 +65,11 @@ def ended(**choice):
         (reply(body=ended(finish_reason="stop", stop_reason=128009)), "ok"),
         (reply(body=ended(finish_reason="stop", stop_reason="\\n\\n")), "ok"),
         (reply(body=completion(TEXT, error={"code": 0, "message": ""})), "ok"),
+        (reply(body=completion(TEXT, id="\ud800", system_fingerprint="\udfff")), "ok"),
+        (reply(body=completion(f"\ud83d {TEXT}")), "ok"),
+        (reply(body=twice("usage", {"prompt_tokens": 1})), "ok"),
+        (reply(body=twice("id", "x1")), "ok"),
+        (reply(body=twice("model", "m-2")), "model_mismatch"),
         (reply(body=b"\xef\xbb\xbf" + json.dumps(completion(TEXT)).encode()), "ok"),
     ],
 )
