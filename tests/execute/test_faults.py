@@ -37,7 +37,6 @@ def packed(data, encoding="gzip"):
     return reply(body=data, headers={"Content-Encoding": encoding})
 
 
-SURROGATE = json.dumps(completion("A \ud800")).encode()
 DUPLICATE = b'{"model":"m-1","choices":[],"choices":[]}'
 
 # what the server does: outcome
