@@ -161,7 +161,7 @@ def _plain_text(raw: bytes) -> str | None:
 def _chat_text(raw: bytes) -> str | None:
     """Text of the first choice's message; anything of another shape is no answer."""
     try:
-        body = parse_json(raw, "response body", FlavourbenchError, odd_numbers=True)
+        body = parse_json(raw, "response body", FlavourbenchError, reply=True)
     except FlavourbenchError:
         return None
     choices = _get(body, "choices")

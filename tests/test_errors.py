@@ -3,6 +3,7 @@ import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -128,3 +129,25 @@ def test_a_users_mistake_is_one_line_and_exit_2(tmp_path, arguments, said):
     assert run.stderr.startswith("flavourbench: ")
     assert said in run.stderr
     assert len(run.stderr.splitlines()) == 1
+
+
+GONE = re.compile(r"(?<!BEFORE )\b(?:remov|delet|eras|discard|rm\b|throw)", re.IGNORECASE)
+KEPT = re.compile(r"\b(?:file|ledger|table|answers|artifacts|sqlite|parquet)", re.IGNORECASE)
+
+
+def told():
+    """Every text that a person can be told: strings of the code, paragraphs of the README."""
+    root = Path(errors.__file__).parents[1]
+    for path in sorted((root / "pipeline").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+            if text and id(node) not in silent:  # docstrings
+                yield f"{path.name}, line {node.lineno}", node.value
+    for text in re.split(r"(?<=[.:])\s", (root / "README.md").read_text(encoding="utf-8")):
+        yield "README.md", text
+
+
+def test_nobody_is_told_to_remove_what_may_hold_answers():
+    assert [where for where, text in told() if GONE.search(text) and KEPT.search(text)] == []
