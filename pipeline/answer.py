@@ -24,7 +24,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from pipeline.errors import ExchangeError, FlavourbenchError
+from pipeline.errors import FlavourbenchError, InputError
 from pipeline.files import parse_json
 from pipeline.identity import digest
 
@@ -106,7 +106,7 @@ def completion_text(completion: object) -> str | None:
 
     Raises
     ------
-    ExchangeError
+    InputError
         It has another shape, which the message names: nobody knows whether that is an answer.
     """
     if completion is None or isinstance(completion, str):
@@ -210,8 +210,8 @@ def _check_part(part: object) -> None:
         raise _unknown(f"content with {shape} in it")
 
 
-def _unknown(found: str) -> ExchangeError:
-    return ExchangeError(
+def _unknown(found: str) -> InputError:
+    return InputError(
         "a text, null, or a list of messages with role and content", found, "completion",
         "Give the model's text, or messages as chat completions have them.",
     )  # fmt: skip

@@ -14,7 +14,7 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.errors import FlavourbenchError, TableError
+from pipeline.errors import Cause, FlavourbenchError, TableError
 from pipeline.links import cached_file
 
 if TYPE_CHECKING:
@@ -149,7 +149,8 @@ def open_regular(
         descriptor = _descriptor(path)
     except (OSError, ValueError) as problem:
         found = "a symbolic link" if _errno(problem) == errno.ELOOP else _fault(problem)
-        raise error("a regular, readable file", found, where, remedy) from problem
+        cause = Cause.MISSING if _errno(problem) == errno.ENOENT else Cause.INVALID
+        raise error("a regular, readable file", found, where, remedy, cause=cause) from problem
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
@@ -209,8 +210,8 @@ def parse_json(
         As `error`, with the place.
     """
 
-    def refuse(expected: str, found: str) -> FlavourbenchError:
-        return error(expected, found, where, "Mend the file.")
+    def refuse(expected: str, found: str, cause: Cause = Cause.INVALID) -> FlavourbenchError:
+        return error(expected, found, where, "Mend the file.", cause=cause)
 
     try:
         text = data.decode("utf-8")
@@ -221,11 +222,12 @@ def parse_json(
             return json.loads(written.encode("utf-8", "replace"))
         written.encode("utf-8")
     except UnicodeDecodeError as problem:
-        raise refuse("UTF-8", f"byte {problem.start}: {problem.reason}") from problem
+        said = f"byte {problem.start}: {problem.reason}"
+        raise refuse("UTF-8", said, Cause.NO_JSON) from problem
     except UnicodeEncodeError as problem:
         raise refuse("text without lone surrogates", "a lone surrogate") from problem
     except ValueError as problem:
-        raise refuse("JSON", str(problem)) from problem
+        raise refuse("JSON", str(problem), Cause.NO_JSON) from problem
     return value
 
 

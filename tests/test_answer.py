@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.answer import AnswerRule, answer_rule_digest, answer_text, completion_text
-from pipeline.errors import ExchangeError
+from pipeline.errors import InputError
 from pipeline.identity import digest
 
 ANSWER = "Fat carries it.\nFINAL_SELECTION: A, C, F\n"
@@ -399,7 +399,7 @@ class TestCompletions:
         ],
     )
     def test_an_unknown_shape_is_refused_by_its_name(self, completion, shape):
-        with pytest.raises(ExchangeError) as caught:
+        with pytest.raises(InputError) as caught:
             completion_text(completion)
         assert shape in caught.value.found
 

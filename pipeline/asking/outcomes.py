@@ -19,7 +19,7 @@ from pipeline.asking.vocabulary import (
     named_outcome,
     told_outcome,
 )
-from pipeline.errors import FlavourbenchError
+from pipeline.errors import Cause, FlavourbenchError
 from pipeline.files import parse_json
 from schemas.execution import Outcome, Rule
 
@@ -130,7 +130,7 @@ def judge(wire: Wire, accepted: Sequence[str]) -> Verdict:
     try:
         body = parse_json(wire.body, "body", FlavourbenchError, reply=True)
     except FlavourbenchError as problem:
-        if problem.expected in {"JSON", "UTF-8"}:
+        if problem.cause is Cause.NO_JSON:
             kind = wire.headers.get("content-type", "no content type")
             said = f"{kind}, no JSON ({problem.found}): does base_url end where the API starts?"
             return Verdict(Outcome.NOT_JSON, _short(said))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pipeline.errors import ExchangeError
+from pipeline.errors import InputError
 from pipeline.exchange.formats import Format, Kind
 from pipeline.files import replacing, write_bytes
 from pipeline.release.documents import canonical_text
@@ -47,14 +47,14 @@ def export_rows(
 
     Raises
     ------
-    ExchangeError
+    InputError
         There is nothing to train on.
     TableError
         A table is missing, damaged or made for another core, or the place cannot be written.
     """
     files = training_rows(workspace, kind)
     if not any(files.values()):
-        raise ExchangeError(
+        raise InputError(
             "tasks whose anchors are not in the core", "none", "artifacts/train",
             "Freeze more tasks than the core takes; params.yaml: score.core.size.",
         )  # fmt: skip

@@ -99,7 +99,7 @@ def analyse(
 
     Raises
     ------
-    StatisticsError
+    InputError
         Sums would not be exact, some family hardly ever appears in a resample, the stream or seed
         is not usable, or ``calibrated`` lacks sound maps.
     """

@@ -100,7 +100,7 @@ def resampled_scores(
 
     Raises
     ------
-    StatisticsError
+    InputError
         Sums would not be exact, or some family hardly ever appears in a replicate.
     """
     families = FamilySums(matrix)

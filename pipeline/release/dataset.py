@@ -101,7 +101,7 @@ def read_manifest(path: Path) -> Manifest:
     ------
     ReleaseError
         The file is missing, unsafe or no JSON.
-    FreezeError
+    InputError
         It has another shape, or another hash than it says.
     """
     document = read_json(path, _DOCUMENT_LIMIT, ReleaseError)
@@ -159,7 +159,7 @@ def read_dataset(path: Path) -> Dataset:
     ReleaseError
         A file is not what the manifest says, or the tasks stand in another order than the
         analysis drew in.
-    FreezeError
+    InputError
         A task, the release file or the manifest is not what it says of itself.
     """
     manifest, folder = read_manifest(path), path.parent

@@ -141,7 +141,7 @@ def read_task_set(document: Mapping[str, Any], panel: str, where: str) -> Publis
 
     Raises
     ------
-    FreezeError
+    InputError
         A hash, a task's shape, a map or a count is not what it should be; names the document, the
         task and the field.
     """
@@ -190,7 +190,7 @@ def plan_core(document: Mapping[str, Any], where: str) -> tuple[PlannedTask, ...
 
     Raises
     ------
-    FreezeError
+    InputError
         A hash is wrong, families do not fit, or an id stands twice.
     """
     place = DocumentPlace(where)
@@ -232,7 +232,7 @@ def read_task(raw: dict[str, Any], panel: str, number: int, where: str) -> Publi
 
     Raises
     ------
-    FreezeError
+    InputError
         As `read_task_set` does for a task.
     """
     return _published(_read_task(raw, number, where), panel, raw)
