@@ -106,9 +106,9 @@ def _discard(number: int) -> None:
 
 
 def _unwritable(found: str) -> Exception:
-    from pipeline.errors import UsageError
+    from pipeline.errors import InputError
 
-    return UsageError(
+    return InputError(
         "a place that takes what the command says", found, "standard output",
         "Write to a file on a disk with room, or to /dev/null where nothing is wanted.",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""From what came back to the answer text: the one place that says what counts (spec 3).
+"""From what came back to the answer text: the one place that says what counts (docs/parsing.md).
 
 A route is bound to a rule by its digest: `verbatim` takes the stored text as it is, `message` takes
 what the assistant said. Stored replies, own answers and completions of a trainer go the same way:
@@ -24,7 +24,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from pipeline.errors import ExchangeError, FlavourbenchError
+from pipeline.errors import FlavourbenchError, InputError
 from pipeline.files import parse_json
 from pipeline.identity import digest
 
@@ -106,7 +106,7 @@ def completion_text(completion: object) -> str | None:
 
     Raises
     ------
-    ExchangeError
+    InputError
         It has another shape, which the message names: nobody knows whether that is an answer.
     """
     if completion is None or isinstance(completion, str):
@@ -161,7 +161,7 @@ def _plain_text(raw: bytes) -> str | None:
 def _chat_text(raw: bytes) -> str | None:
     """Text of the first choice's message; anything of another shape is no answer."""
     try:
-        body = parse_json(raw, "response body", FlavourbenchError, odd_numbers=True)
+        body = parse_json(raw, "response body", FlavourbenchError, reply=True)
     except FlavourbenchError:
         return None
     choices = _get(body, "choices")
@@ -210,8 +210,8 @@ def _check_part(part: object) -> None:
         raise _unknown(f"content with {shape} in it")
 
 
-def _unknown(found: str) -> ExchangeError:
-    return ExchangeError(
+def _unknown(found: str) -> InputError:
+    return InputError(
         "a text, null, or a list of messages with role and content", found, "completion",
         "Give the model's text, or messages as chat completions have them.",
     )  # fmt: skip

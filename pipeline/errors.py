@@ -3,51 +3,52 @@
 ::
 
     FlavourbenchError                 exit 2 unless a branch says otherwise
-    ├── ParameterError                params.yaml holds a wrong key or value
-    ├── UsageError                    a command was asked for something that is not there
+    ├── InputError                    parameters, words of a command or files are wrong
     ├── IdentityError                 a record cannot be given a digest
     ├── TableError                    a hashed Parquet file is not what it says
     ├── ReleaseError                  a release source is not a sound release
-    ├── FreezeError                   tasks cannot be compiled or are not what they claim
     ├── ExecuteError                  a route, ledger or replay file is unusable
     │   ├── ProviderError             a provider or a budget stopped the run (exit 3)
     │   └── StoppedError              the user stopped the run between cells (exit 3)
-    ├── ScoreError                    cells and tasks do not fit together
-    ├── StatisticsError               too little to compare, or numbers out of range
-    ├── ReportError                   the leaderboard cannot be written
-    ├── ProofError                    a check found a difference (exit 1)
-    └── ExchangeError                 data from or for elsewhere are not what they should be
+    └── ProofError                    a check found a difference (exit 1)
 
-A model's failure is none of these: it is a row with a reason (design 8).
+Classes are those that some caller tells apart. Code never reads an error's words: where one kind of
+error needs an answer of its own, the error carries its `cause`.
+
+A model's failure is none of these: it is a row with a reason (docs/commands.md).
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
-    "ExchangeError",
+    "Cause",
     "ExecuteError",
     "FlavourbenchError",
-    "FreezeError",
     "IdentityError",
-    "ParameterError",
+    "InputError",
     "ProofError",
     "ProviderError",
     "ReleaseError",
-    "ReportError",
-    "ScoreError",
-    "StatisticsError",
     "StoppedError",
     "TableError",
-    "UsageError",
 ]
 
 _FOUND_LIMIT = 200
 _WHERE_LIMIT = 300
+
+
+class Cause(StrEnum):
+    """What an error comes from, where some caller acts on it."""
+
+    INVALID = "invalid"
+    MISSING = "missing"
+    NO_JSON = "no_json"
 
 
 class FlavourbenchError(Exception):
@@ -65,13 +66,24 @@ class FlavourbenchError(Exception):
         What the user can do next.
     details
         Lines that stand below the one line, where there is more than one thing to mend.
+    cause
+        `missing`: there is no such file. `no_json`: bytes that are no JSON in UTF-8 at all.
+        `invalid`: all else.
     """
 
     exit_code = 2
 
     def __init__(
-        self, expected: str, found: str, where: str, remedy: str, details: Sequence[str] = ()
+        self,
+        expected: str,
+        found: str,
+        where: str,
+        remedy: str,
+        details: Sequence[str] = (),
+        *,
+        cause: Cause = Cause.INVALID,
     ) -> None:
+        self.cause = cause
         self.expected = _printable(expected)
         self.found = _one_line(found)
         self.where = _tail(where)
@@ -80,12 +92,8 @@ class FlavourbenchError(Exception):
         super().__init__("\n  ".join([line.rstrip(), *map(_printable, details)]))
 
 
-class ParameterError(FlavourbenchError):
-    """`params.yaml` holds a wrong key or value."""
-
-
-class UsageError(FlavourbenchError):
-    """A command was asked for something that is not there."""
+class InputError(FlavourbenchError):
+    """What someone gave is not what it should be: parameters, words of a command, files."""
 
 
 class IdentityError(FlavourbenchError):
@@ -98,10 +106,6 @@ class TableError(FlavourbenchError):
 
 class ReleaseError(FlavourbenchError):
     """A release source is not a sound release."""
-
-
-class FreezeError(FlavourbenchError):
-    """Tasks cannot be compiled, or published ones are not what they claim."""
 
 
 class ExecuteError(FlavourbenchError):
@@ -131,26 +135,10 @@ class StoppedError(ExecuteError):
         )
 
 
-class ScoreError(FlavourbenchError):
-    """Cells and tasks do not fit together."""
-
-
-class StatisticsError(FlavourbenchError):
-    """Too little to compare, or numbers out of range."""
-
-
-class ReportError(FlavourbenchError):
-    """The leaderboard cannot be written."""
-
-
 class ProofError(FlavourbenchError):
     """A check found a difference: a proof does not hold, a run is not what its card says."""
 
     exit_code = 1
-
-
-class ExchangeError(FlavourbenchError):
-    """Published data, answers or training data are not what they should be."""
 
 
 def _printable(text: str) -> str:

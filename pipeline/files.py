@@ -14,7 +14,7 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.errors import FlavourbenchError, TableError
+from pipeline.errors import Cause, FlavourbenchError, TableError
 from pipeline.links import cached_file
 
 if TYPE_CHECKING:
@@ -149,7 +149,8 @@ def open_regular(
         descriptor = _descriptor(path)
     except (OSError, ValueError) as problem:
         found = "a symbolic link" if _errno(problem) == errno.ELOOP else _fault(problem)
-        raise error("a regular, readable file", found, where, remedy) from problem
+        cause = Cause.MISSING if _errno(problem) == errno.ENOENT else Cause.INVALID
+        raise error("a regular, readable file", found, where, remedy, cause=cause) from problem
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
@@ -195,12 +196,13 @@ def _refuse_pointer(stream: BinaryIO, where: str, error: type[FlavourbenchError]
 
 
 def parse_json(
-    data: bytes, where: str, error: type[FlavourbenchError], *, odd_numbers: bool = False
+    data: bytes, where: str, error: type[FlavourbenchError], *, reply: bool = False
 ) -> Any:
     """Strict JSON: UTF-8, keys once, finite numbers, no deep nesting, no lone surrogates.
 
-    With `odd_numbers`, a number that is not finite, or has too many digits to be read, is none:
-    where a reply was paid for, an odd number beside the answer does not cost the answer.
+    A `reply` was paid for, so what is odd beside its answer does not cost the answer: a number
+    that is not finite, or has too many digits to be read, and a key that stands there twice with
+    different values, are none; a lone surrogate is `?`.
 
     Raises
     ------
@@ -208,35 +210,49 @@ def parse_json(
         As `error`, with the place.
     """
 
-    def refuse(expected: str, found: str) -> FlavourbenchError:
-        return error(expected, found, where, "Mend the file.")
+    def refuse(expected: str, found: str, cause: Cause = Cause.INVALID) -> FlavourbenchError:
+        return error(expected, found, where, "Mend the file.", cause=cause)
 
     try:
         text = data.decode("utf-8")
         _bounded_shape(text, refuse)
-        value = json.loads(text, **_hooks(refuse, odd_numbers=odd_numbers))
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
+        value = json.loads(text, **_hooks(refuse, reply=reply))
+        written = json.dumps(value, ensure_ascii=False)
+        if reply and not _is_encodable(written):
+            return json.loads(written.encode("utf-8", "replace"))
+        written.encode("utf-8")
     except UnicodeDecodeError as problem:
-        raise refuse("UTF-8", f"byte {problem.start}: {problem.reason}") from problem
+        said = f"byte {problem.start}: {problem.reason}"
+        raise refuse("UTF-8", said, Cause.NO_JSON) from problem
     except UnicodeEncodeError as problem:
         raise refuse("text without lone surrogates", "a lone surrogate") from problem
     except ValueError as problem:
-        raise refuse("JSON", str(problem)) from problem
+        raise refuse("JSON", str(problem), Cause.NO_JSON) from problem
     return value
 
 
-def _hooks(refuse: _Refuse, *, odd_numbers: bool) -> dict[str, Any]:
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _hooks(refuse: _Refuse, *, reply: bool) -> dict[str, Any]:
     """What the parser lets through otherwise: keys twice, numbers without end."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(items)
         if len(result) != len(items):
             twice, _ = Counter(name for name, _ in items).most_common(1)[0]
-            raise refuse("every key once", f"key {twice!r} twice")
+            odd("every key once", f"key {twice!r} twice")
+            disputed = [name for name, value in items if value != result[name]]
+            return result | dict.fromkeys(disputed)
         return result
 
     def odd(expected: str, found: str) -> None:
-        if not odd_numbers:
+        if not reply:
             raise refuse(expected, found)
 
     def integer(text: str) -> int | None:

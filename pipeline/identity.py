@@ -1,4 +1,6 @@
-"""Identities: canonical bytes, digests by kind, Merkle roots and inclusion proofs (design 4).
+"""Identities: canonical bytes, digests by kind, Merkle roots and inclusion proofs.
+
+See docs/identity.md.
 
 * Canonical bytes are the JSON of RFC 8785, restricted to strings, integers within 2^53 - 1,
   booleans, null, lists and string-keyed objects. There are no floats in an identity.

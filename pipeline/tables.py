@@ -1,4 +1,6 @@
-"""Hashed Parquet: a table is refused when its rows do not give its recorded root (design 4).
+"""Hashed Parquet: a table is refused when its rows do not give its recorded root.
+
+See docs/identity.md.
 
 A file's schema metadata hold, under the key ``flavourbench``, one JSON object: table, kind,
 contract, rows, root, and the roots of the tables that it was made from (`inputs`); `about` holds

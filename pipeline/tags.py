@@ -1,4 +1,4 @@
-"""Ingredient tags as they stand in CSV files, checked: what all sources share (spec 1).
+"""Ingredient tags as they stand in CSV files, checked: what all sources share (docs/bundle.md).
 
 What a spreadsheet or a data frame makes of a file is read where it has one meaning: a byte-order
 mark, any line end, semicolons or tabs between fields, `TRUE`, blank rows, blank columns at the end.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from pipeline.errors import ParameterError, StatisticsError, TableError
+from pipeline.errors import InputError, TableError
 from pipeline.files import read_bytes
 from pipeline.tables import read_table, write_table
 from pipeline.yaml import YamlBounds, parse_yaml
@@ -98,13 +98,13 @@ class Workspace(NamedTuple):
 
         Raises
         ------
-        ParameterError
+        InputError
             There are fewer than two, so that there is nothing to compare.
         """
         ranked = tuple(slug for slug, route in self.parameters.routes.items() if route.ranked)
         if len(ranked) < _LEAST_RANKED:
             found = f"{len(ranked)} ({', '.join(ranked)})" if ranked else "none"
-            raise ParameterError(
+            raise InputError(
                 "at least two ranked routes", found, "params.yaml: routes",
                 "Add a route, or set ranked: true on one more.",
             )  # fmt: skip
@@ -115,14 +115,14 @@ class Workspace(NamedTuple):
 
         Raises
         ------
-        StatisticsError
+        InputError
             A task is of a family that `score.families` does not name.
         """
         entries = list(core)
         families = self.parameters.score.families
         other = next((entry.family for entry in entries if entry.family not in families), None)
         if other is not None:
-            raise StatisticsError(
+            raise InputError(
                 "a core of the families in score.families", other.value,
                 "artifacts/score/core.parquet", "Run `flavourbench score` again.",
             )  # fmt: skip
@@ -208,20 +208,20 @@ def open_workspace(root: Path) -> Workspace:
 
     Raises
     ------
-    ParameterError
+    InputError
         `params.yaml` is missing, no YAML, or holds a wrong key or value; names it. Or the folder's
         name is no text, which Arrow cannot open.
     """
     if not _is_text(str(root)):
-        raise ParameterError("a path in UTF-8", repr(str(root)), "workspace", "Rename the folder.")
+        raise InputError("a path in UTF-8", repr(str(root)), "workspace", "Rename the folder.")
     path = root / "params.yaml"
-    data = read_bytes(path, _PARAMETERS_LIMIT, ParameterError)
+    data = read_bytes(path, _PARAMETERS_LIMIT, InputError)
     return Workspace(root, parse_parameters(data, "params.yaml"))
 
 
 def parse_parameters(data: bytes, where: str) -> Parameters:
     """Parameters from the bytes of a YAML file. Raises as `open_workspace` does."""
-    value: Any = parse_yaml(data, where, ParameterError, _BOUNDS)
+    value: Any = parse_yaml(data, where, InputError, _BOUNDS)
     _check_plain(value, where)
     try:
         return Parameters.model_validate_json(json.dumps(value))
@@ -245,17 +245,17 @@ def _check_plain(document: Any, where: str) -> None:
         if isinstance(value, dict):
             odd = next((key for key in value if not _is_text(key)), None)
             if odd is not None or None in value:
-                raise ParameterError("a key that is text", repr(odd), spot, "Put it in quotes.")
+                raise InputError("a key that is text", repr(odd), spot, "Put it in quotes.")
             waiting.extend(((*place, key), item) for key, item in value.items())
         elif isinstance(value, list):
             waiting.extend(((*place, str(i)), item) for i, item in enumerate(value))
         elif isinstance(value, int) and abs(value) >= _INTEGERS:
-            raise ParameterError("an integer of at most 4,300 digits", "a longer one", spot, _PLAIN)
+            raise InputError("an integer of at most 4,300 digits", "a longer one", spot, _PLAIN)
         elif isinstance(value, float) and not math.isfinite(value):
-            raise ParameterError("a finite number", str(value), spot, _PLAIN)
+            raise InputError("a finite number", str(value), spot, _PLAIN)
         elif not (value is None or isinstance(value, int | float) or _is_text(value)):
             found = f"{type(value).__name__} {value!r}"
-            raise ParameterError("a plain value", found, spot, f"{_PLAIN} Put text in quotes.")
+            raise InputError("a plain value", found, spot, f"{_PLAIN} Put text in quotes.")
 
 
 def _is_text(value: Any) -> bool:
@@ -263,7 +263,7 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
 
 
-def _parameter_error(problem: ValidationError, where: str) -> ParameterError:
+def _parameter_error(problem: ValidationError, where: str) -> InputError:
     """One of the faults that pydantic found, as one line that names its key.
 
     An unknown key goes first: where a key is misspelt, another is missing because of it.
@@ -293,4 +293,4 @@ def _parameter_error(problem: ValidationError, where: str) -> ParameterError:
             found = "another text (not shown, it may be a secret)"
     more = len(faults) - 1
     remedy = "Mend params.yaml and run again." + (f" ({more} more like it.)" if more else "")
-    return ParameterError(expected, found, f"{where}: {'.'.join(place) or 'top level'}", remedy)
+    return InputError(expected, found, f"{where}: {'.'.join(place) or 'top level'}", remedy)

@@ -1,4 +1,4 @@
-"""What a route was asked and what came back: responses, attempts, outcomes (design 4, 6)."""
+"""What a route was asked and what came back: responses, attempts, outcomes (docs/routes.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a text is folded and cut into tokens, wherever the kitchen compares words (spec 2.1)."""
+"""How a text is folded and cut into tokens, wherever the kitchen compares words."""
 
 from __future__ import annotations
 

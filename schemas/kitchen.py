@@ -1,4 +1,4 @@
-"""What a kitchen case manipulates: its parameters are its identity (kitchen spec 4)."""
+"""What a kitchen case manipulates: its parameters are its identity."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 Flag = Literal["gluten", "lactose", "ibd_trigger", "pork", "honey", "whole_nut"]
 FLAGS: tuple[Flag, ...] = ("gluten", "lactose", "ibd_trigger", "pork", "honey", "whole_nut")
-"""What the scanner looks for (spec 6)."""
+"""What the scanner looks for."""
 
 Guest = Literal["celiac", "ibd_flare"]
 PortionsOfDay = tuple[Count, Count, Count]

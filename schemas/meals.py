@@ -1,4 +1,4 @@
-"""What a cook answers: a week's menu or a recipe, every field strict (kitchen spec 2).
+"""What a cook answers: a week's menu or a recipe, every field strict.
 
 Quantities are kept as whole hundredths (`_c`): 12.5 g is 1250. They are read from the digits that
 were written, never through binary floating point.

@@ -51,7 +51,7 @@ class PublishedFiles(Record):
     """Files of a published release within its folder.
 
     Either a task set a panel, and perhaps the plan; or the manifest of a published data set, whose
-    tasks are the common core itself (spec 6).
+    tasks are the common core itself (docs/published.md).
     """
 
     panels: dict[Slug, FileName] = Field(default_factory=dict)
@@ -96,7 +96,7 @@ ReleaseParameters = StarterRelease | BundleRelease | PublishedRelease
 class PanelParameters(Record):
     """One compiled panel.
 
-    `drop_unscoreable` drops candidates without a usable map before stratifying (spec 2).
+    `drop_unscoreable` drops candidates without a usable map before stratifying (docs/tasks.md).
     """
 
     seed: Text
@@ -171,7 +171,7 @@ class StatisticsParameters(Record):
 
 
 class TrainParameters(Record):
-    """Which tasks may be trained on, and what is made of them (spec 7).
+    """Which tasks may be trained on, and what is made of them (docs/training.md).
 
     `salt` fixes the split, `validation_bps` is the validation share of every panel and family,
     `minimum_gap_bps` the smallest difference of two portfolios that make a preference pair.

@@ -1,7 +1,7 @@
 """The base of every row: strict, frozen, no extra fields; key, Arrow schema and canonical form.
 
 One definition serves everything: a row is a pydantic model, its Arrow schema is derived from the
-model's fields, and its identity is the model's fields less the digest itself (design 4).
+model's fields, and its identity is the model's fields less the digest itself (docs/identity.md).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Row(Record):
     table
         Name of the table that holds such rows.
     kind
-        Kind of the row's digest; no two kinds share a digest (design 4).
+        Kind of the row's digest; no two kinds share a digest (docs/identity.md).
     key
         Fields of the primary key, in order. Rows lie in key order.
     contract
@@ -128,7 +128,7 @@ def _arrow_type(annotation: Any) -> tuple[pa.DataType, bool]:
     Raises
     ------
     TypeError
-        The annotation has no exact Arrow counterpart (floats among them: design 4).
+        The annotation has no exact Arrow counterpart (floats among them: docs/identity.md).
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""An Epicure release: ingredients, cuisine directions, and what names them (spec 1)."""
+"""An Epicure release: ingredients, cuisine directions, and what names them (docs/bundle.md)."""
 
 from __future__ import annotations
 
@@ -112,7 +112,9 @@ class Release(Row):
 
 
 class PublishedTask(Row):
-    """A task as a published set states it, after its hashes and its map were checked (spec 2).
+    """A task as a published set states it, after its hashes and its map were checked.
+
+    See docs/published.md.
 
     `document` is the whole of it as canonical JSON: what training rows repeat field by field.
     """

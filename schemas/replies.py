@@ -1,4 +1,4 @@
-"""What comes of a reply's text: one JSON object in a form, or the one reason why not (spec 7.1)."""
+"""What comes of a reply's text: one JSON object in a form, or the one reason why not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""From answers to the leaderboard: selections, scores, the core, and what is inferred (spec 3-5).
+"""From answers to the leaderboard: selections, scores, the core, and what is inferred.
+
+See docs/core.md.
 
 Units: `_bps` basis points of a score, `_microbps` millionths of a basis point, `_ppb` parts per
 1,000,000,000. A p-value is the exact fraction `*_numerator / p_denominator`.
@@ -47,7 +49,7 @@ class CellStatus(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why an answer is unparseable; each unparseable answer has exactly one (spec 3)."""
+    """Why an answer is unparseable; each unparseable answer has exactly one (docs/parsing.md)."""
 
     NO_MARKER = "no_marker"
     EMPTY_MARKER = "empty_marker"

@@ -1,4 +1,7 @@
-"""Frozen tasks, the identity of their set, the parser contracts, and diagnostics (spec 2, 3)."""
+"""Frozen tasks, the identity of their set, the parser contracts, and diagnostics.
+
+See docs/tasks.md and docs/parsing.md.
+"""
 
 from __future__ import annotations
 
@@ -135,7 +138,7 @@ class Diagnostic(Row):
 
 
 class Forgiveness(StrEnum):
-    """What a parser contract may read past (spec 3)."""
+    """What a parser contract may read past (docs/parsing.md)."""
 
     CLOSING_EMPHASIS = "closing_emphasis"
     NAME_EMPHASIS = "name_emphasis"  # every contract has it, so the reader does not ask
@@ -148,7 +151,7 @@ class Forgiveness(StrEnum):
 
 
 class ParserContract(Record):
-    """What a parser reads as a selection, and what it forgives (spec 3).
+    """What a parser reads as a selection, and what it forgives (docs/parsing.md).
 
     `revision` rises when the meaning of a rule changes; it is part of the contract's digest.
     """

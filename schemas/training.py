@@ -1,4 +1,6 @@
-"""What models may be trained on: tasks beside the core, and the rows made of them (spec 7).
+"""What models may be trained on: tasks beside the core, and the rows made of them.
+
+See docs/training.md.
 
 A completion is the last line of an answer. Rewards are scores in basis points; the exported files
 say them as shares, as published.

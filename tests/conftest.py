@@ -11,11 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.shared import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+# how long a machine takes is no finding of a test
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 _COPIED = (
     ".dvc/config", ".dvcignore", ".gitignore", "dvc.lock", "dvc.yaml", "examples", "params.yaml",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["ROOT", "SHARED", "needs_shared", "written"]
+__all__ = ["ROOT", "SHARED", "needs_shared"]
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -14,9 +14,3 @@ SHARED = ROOT.parent / "shared"
 needs_shared = pytest.mark.skipif(
     not SHARED.is_dir(), reason="the shared material is not beside the project"
 )
-
-
-def written() -> str:
-    """README and the pages below docs, whose output is held against a fresh run."""
-    pages = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
-    return "\n".join(page.read_text("utf-8") for page in pages)

@@ -1,4 +1,4 @@
-"""The answer text rules (spec 3): what counts as the answer in stored bytes."""
+"""The answer text rules (docs/parsing.md): what counts as the answer in stored bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.answer import AnswerRule, answer_rule_digest, answer_text, completion_text
-from pipeline.errors import ExchangeError
+from pipeline.errors import InputError
 from pipeline.identity import digest
 
 ANSWER = "Fat carries it.\nFINAL_SELECTION: A, C, F\n"
@@ -215,12 +215,8 @@ class TestBytes:
             b'{"error":{"code":429,"message":"upstream busy"}}',
             b'\xef\xbb\xbf{"choices":[{"message":{"content":"x"}}]}',
             b'{"choices":[{"message":{"content":"x"}}]} {}',
-            b'{"choices":[{"message":{"content":"x"}}],"n":NaN}',
-            b'{"choices":[{"message":{"content":"x"}}],"n":1e999}',
-            b'{"choices":[{"message":{"content":"\\ud800"}}]}',
             b'{"choices":[{"message":{"content":"x"}}],"n":' + b"[" * 99 + b"]" * 99 + b"}",
             b"[" * 100_000,
-            b'{"choices":[{"message":{"content":"x"}}],"n":' + b"9" * 5_000 + b"}",
         ],
         ids=lambda body: body[:48].decode("utf-8", "replace") or "empty",
     )
@@ -230,16 +226,36 @@ class TestBytes:
     @pytest.mark.parametrize(
         "body",
         [
-            b'{"choices":[{"message":{"content":"a"}}],"choices":[{"message":{"content":"a"}}]}',
             b'{"choices":[{"message":{"content":"a"},"message":{"content":"b"}}]}',
             b'{"choices":[{"message":{"content":"a","content":"b"}}]}',
-            b'{"choices":[{"message":{"content":"a"}}],"usage":{"n":1,"n":1}}',
-            b'{"choices":[{"message":{"content":"a"}}],"a":1,"\\u0061":2}',
+            b'{"choices":[{"message":{"content":"a"}}],"choices":[]}',
         ],
-        ids=["choices", "message", "content", "elsewhere", "escaped"],
+        ids=["message", "content", "choices"],
     )
-    def test_a_body_with_a_key_twice_holds_no_answer(self, rule, body):
+    def test_an_answer_that_stands_there_twice_and_otherwise_is_none(self, rule, body):
         assert answer_text(body, "chat", rule) is None
+
+    @pytest.mark.parametrize(
+        "beside",
+        [
+            b'"n":NaN',
+            b'"n":1e999',
+            b'"n":' + b"9" * 5_000,
+            b'"usage":{"n":1,"n":1}',
+            b'"usage":{"n":1,"n":2}',
+            b'"a":1,"\\u0061":2',
+            b'"id":"\\ud800"',
+            b'"choices":[{"message":{"content":"a"}}]',
+        ],
+        ids=lambda body: body[:24].decode(),
+    )
+    def test_what_is_odd_beside_an_answer_does_not_cost_it(self, rule, beside):
+        body = b'{"choices":[{"message":{"content":"a"}}],' + beside + b"}"
+        assert answer_text(body, "chat", rule) == "a"
+
+    def test_half_a_character_is_shown_as_a_question_mark(self, rule):
+        body = b'{"choices":[{"message":{"content":"a\\ud800"}}]}'
+        assert answer_text(body, "chat", rule) == "a?"
 
     @pytest.mark.parametrize("content", [None, 7, True, 1.5, {}, {"text": ANSWER}, []])
     def test_content_that_is_neither_text_nor_parts_is_no_answer(self, rule, content):
@@ -383,7 +399,7 @@ class TestCompletions:
         ],
     )
     def test_an_unknown_shape_is_refused_by_its_name(self, completion, shape):
-        with pytest.raises(ExchangeError) as caught:
+        with pytest.raises(InputError) as caught:
             completion_text(completion)
         assert shape in caught.value.found
 

@@ -3,19 +3,24 @@ import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from pipeline import errors
 from pipeline.errors import (
+    Cause,
     ExecuteError,
     FlavourbenchError,
+    InputError,
     ProofError,
     ProviderError,
     StoppedError,
 )
+from pipeline.files import parse_json, read_bytes
+from tests.shared import ROOT
 
-TREE = [getattr(errors, name) for name in errors.__all__]
+TREE = [getattr(errors, name) for name in errors.__all__ if name != "Cause"]
 
 
 def test_the_message_says_where_what_was_expected_what_was_found_and_what_to_do():
@@ -128,3 +133,100 @@ def test_a_users_mistake_is_one_line_and_exit_2(tmp_path, arguments, said):
     assert run.stderr.startswith("flavourbench: ")
     assert said in run.stderr
     assert len(run.stderr.splitlines()) == 1
+
+
+GONE = re.compile(r"(?<!BEFORE )\b(?:remov|delet|eras|discard|rm\b|throw)", re.IGNORECASE)
+KEPT = re.compile(r"\b(?:file|ledger|table|answers|artifacts|sqlite|parquet)", re.IGNORECASE)
+
+
+def told():
+    """Every text that a person can be told: strings of the code, paragraphs of the README."""
+    root = Path(errors.__file__).parents[1]
+    for path in sorted((root / "pipeline").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+            if text and id(node) not in silent:  # docstrings
+                yield f"{path.name}, line {node.lineno}", node.value
+    for text in re.split(r"(?<=[.:])\s", (root / "README.md").read_text(encoding="utf-8")):
+        yield "README.md", text
+
+
+def test_nobody_is_told_to_remove_what_may_hold_answers():
+    assert [where for where, text in told() if GONE.search(text) and KEPT.search(text)] == []
+
+
+# Code never decides by words
+
+
+WORDS = {"expected", "found", "where", "remedy"}
+
+
+def decisions_by_words(source):
+    """Comparisons and searches in the words of an error."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Compare):
+            parts = [node.left, *node.comparators]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            searching = node.func.attr in {"startswith", "endswith", "find", "fullmatch", "match"}
+            parts = [node.func.value, *node.args] if searching else []
+        else:
+            continue
+        found += [
+            ast.unparse(node)
+            for part in parts
+            if (isinstance(part, ast.Attribute) and part.attr in WORDS)
+            and isinstance(part.value, ast.Name)
+            and part.value.id in {"problem", "error", "refused", "caught", "reason"}
+        ]
+        found += [
+            ast.unparse(node)
+            for part in parts
+            if ast.unparse(part) in {"str(problem)", "str(error)", "str(refused)"}
+        ]
+    return found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if problem.expected in {'JSON'}: pass",
+        "gone = problem.found == 'no such file'",
+        "if str(problem).startswith('x'): pass",
+        "x = 'no such' in str(error)",
+        "re.match('x', problem.where)",
+    ],
+)
+def test_a_decision_by_words_is_seen(source):
+    assert decisions_by_words(source)
+
+
+def test_no_code_decides_by_the_words_of_an_error():
+    sources = [*ROOT.glob("pipeline/**/*.py"), *ROOT.glob("benchmarks/*.py")]
+    found = {path.name: decisions_by_words(path.read_text("utf-8")) for path in sources}
+    assert {name: said for name, said in found.items() if said} == {}
+
+
+@pytest.mark.parametrize(
+    ("data", "cause"),
+    [
+        (b"<html>", Cause.NO_JSON),
+        (b"\xff", Cause.NO_JSON),
+        (b'{"a": 1, "a": 2}', Cause.INVALID),
+        (b"[" * 100 + b"]" * 100, Cause.INVALID),
+    ],
+)
+def test_what_is_no_json_is_told_from_json_that_is_refused(data, cause):
+    with pytest.raises(InputError) as caught:
+        parse_json(data, "body", InputError)
+    assert caught.value.cause is cause
+
+
+def test_a_missing_file_is_told_from_one_that_is_unsafe(tmp_path):
+    (tmp_path / "link").symlink_to("nowhere")
+    for name, cause in (("none", Cause.MISSING), ("link", Cause.INVALID), ("", Cause.INVALID)):
+        with pytest.raises(InputError) as caught:
+            read_bytes(tmp_path / name, 10, InputError)
+        assert caught.value.cause is cause

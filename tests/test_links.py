@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pipeline.errors import TableError, UsageError
+from pipeline.errors import InputError, TableError
 from pipeline.files import hash_file, read_bytes, read_lines, write_bytes
 from pipeline.links import is_foreign_link
 from pipeline.tables import make_table, read_header, read_table, write_table
@@ -180,11 +180,11 @@ def test_every_other_link_is_refused_by_every_reader(repo, make):
     link = repo / "artifacts" / "x.parquet"
     link.symlink_to(make(repo))
     for read in (
-        lambda: read_bytes(link, 99, UsageError),
-        lambda: list(read_lines(link, 99, UsageError)),
-        lambda: hash_file(link, UsageError),
+        lambda: read_bytes(link, 99, InputError),
+        lambda: list(read_lines(link, 99, InputError)),
+        lambda: hash_file(link, InputError),
     ):
-        with pytest.raises(UsageError, match=r"found (a symbolic link|a folder|something|No such)"):
+        with pytest.raises(InputError, match=r"found (a symbolic link|a folder|something|No such)"):
             read()
     with pytest.raises(TableError, match=r"found (a symbolic link|a folder|something|No such)"):
         read_header(link)

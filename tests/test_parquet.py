@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.errors import ExchangeError, TableError
+from pipeline.errors import InputError, TableError
 from pipeline.exchange.answers import read_answers
 from pipeline.parquet import open_parquet
 from pipeline.tables import make_table, read_table, write_table
@@ -210,7 +210,7 @@ def test_columns_of_one_name_are_refused(tmp_path):
     path = tmp_path / "answers.parquet"
     table = pa.Table.from_arrays([pa.array(["t"])] * 3, names=["task_id", "answer", "answer"])
     pq.write_table(table, path)
-    with pytest.raises(ExchangeError, match="columns with names of their own, found"):
+    with pytest.raises(InputError, match="columns with names of their own, found"):
         read_answers(path)
 
 

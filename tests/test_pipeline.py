@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.portfolio import PORTFOLIO
-from tests.shared import ROOT, SHARED, needs_shared, written
+from tests.shared import ROOT, SHARED, needs_shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,15 +45,6 @@ def report_bytes(lab: Lab) -> dict[str, bytes]:
 
 def test_a_fresh_run_gives_the_committed_lock(starter_run: Lab) -> None:
     assert (starter_run.root / "dvc.lock").read_bytes() == (ROOT / "dvc.lock").read_bytes()
-
-
-def test_the_readme_shows_what_a_fresh_run_shows(starter_run: Lab) -> None:
-    readme = written()
-    for command in (["leaderboard"], ["tasks", "show", "a1c30c71"]):
-        shown = starter_run.run("flavourbench", *command)
-        assert shown.returncode == 0, shown.stderr
-        wanted = [line.rstrip() for line in shown.stdout.split("Prompt:")[0].splitlines()]
-        assert "\n".join(wanted).strip() in readme
 
 
 def test_a_second_run_runs_no_stage(small: Lab) -> None:

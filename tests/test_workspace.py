@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import ParameterError, TableError
+from pipeline.errors import InputError, TableError
 from pipeline.tables import make_table
 from pipeline.workspace import Artifact, Workspace, open_workspace, parse_parameters
 from schemas.parameters import Parameters
@@ -65,7 +65,7 @@ def spoilt(old, new):
 
 def refusal(text):
     data = text if isinstance(text, bytes) else text.encode()
-    with pytest.raises(ParameterError) as caught:
+    with pytest.raises(InputError) as caught:
         parse_parameters(data, "params.yaml")
     said = str(caught.value)
     assert said.isprintable()
@@ -567,7 +567,7 @@ def test_a_damaged_file_is_read_or_refused_in_one_line(data):
     size = data.draw(st.integers(0, 8))
     try:
         parse_parameters((GOOD[:at] + new + GOOD[at + size :]).encode(), "params.yaml")
-    except ParameterError as problem:
+    except InputError as problem:
         if not str(problem).isprintable():
             pytest.fail(repr(str(problem)))
 
@@ -611,7 +611,7 @@ def test_parameters_are_a_bounded_regular_file(tmp_path, kind):
         path.symlink_to("elsewhere")
     elif kind == "oversized":
         path.write_bytes(b"#" * (4 * 2**20 + 1))
-    with pytest.raises(ParameterError, match=r"params\.yaml: expected"):
+    with pytest.raises(InputError, match=r"params\.yaml: expected"):
         open_workspace(tmp_path)
 
 

@@ -226,7 +226,7 @@ def make_requests(questions: Questions, route: str) -> list[Request]:
 
 
 def request_digest(task_digest: str, route_digest: str, repeat: int) -> str:
-    """Request key (hex) of a task, a route and a repeat index (design 4)."""
+    """Request key (hex) of a task, a route and a repeat index (docs/identity.md)."""
     return digest(
         "request", {"repeat": repeat, "route_digest": route_digest, "task_digest": task_digest}
     )

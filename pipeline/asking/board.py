@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.errors import StoppedError, UsageError
+from pipeline.errors import InputError, StoppedError
 from pipeline.showing.view import Grid, View
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ def wanted(routes: Mapping[str, object], slugs: Sequence[str], everything: bool)
 
     Raises
     ------
-    UsageError
+    InputError
         None is named, or some are named beside --all.
     """
     if bool(slugs) == everything:
-        raise UsageError(
+        raise InputError(
             "names of routes, or --all",
             "both" if slugs else "neither",
             "execute",

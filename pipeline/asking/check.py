@@ -11,7 +11,7 @@ from pipeline.asking.filling import Wish, fill_routes
 from pipeline.asking.openai import price_micros
 from pipeline.asking.overview import stored_attempts, stored_keys
 from pipeline.asking.routes import bind_route, find_route
-from pipeline.errors import ExecuteError, UsageError
+from pipeline.errors import ExecuteError, InputError
 from pipeline.showing.view import Grid, View
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def check_routes(
 
     Raises
     ------
-    UsageError
+    InputError
         There is no such route, or it asks no provider.
     TableError
         The questions are not made yet.
@@ -98,7 +98,7 @@ def check_routes(
         bound = find_route(track, workspace.parameters, slug)
         if bound.maker.derivable:
             if slugs:
-                raise UsageError("a route that asks a provider", slug, "check", "Name another.")
+                raise InputError("a route that asks a provider", slug, "check", "Name another.")
             continue
         provider = provider_of(bind_route(bound, questions, workspace.root))
         if provider is not None:

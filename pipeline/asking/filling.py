@@ -91,7 +91,7 @@ def run_route(
 
     Raises
     ------
-    UsageError
+    InputError
         There is no such route.
     ExecuteError
         The ledger or a replay file is unusable, another process holds the route, a secret is not
@@ -157,7 +157,7 @@ def fill_routes(
 
     Raises
     ------
-    UsageError
+    InputError
         There is no such route.
     TableError
         The questions are not made yet.

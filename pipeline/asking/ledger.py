@@ -1,4 +1,6 @@
-"""The ledger of one route: every response once, on the disk before the next is asked (design 6).
+"""The ledger of one route: every response once, on the disk before the next is asked.
+
+See docs/routes.md.
 
 One SQLite file a route. A cell is on the disk, fully synchronised, before its worker asks the
 next; triggers refuse to change, replace or delete; an exclusive lock keeps a second process out.

@@ -13,6 +13,7 @@ from pipeline.asking.adapter import Exchange, Reply, response_of
 from pipeline.asking.budget import Budget
 from pipeline.asking.journal import Journal
 from pipeline.asking.ledger import Sending, Settled
+from pipeline.asking.outcomes import DECLINING
 from pipeline.asking.runner import Job, begun
 from pipeline.errors import ExecuteError, ProviderError
 from schemas.execution import Attempt, Outcome, Rule
@@ -37,6 +38,9 @@ _UNKNOWN = {"headers": "{}", "detail": ""}
 _MINUTE = 60.0
 _WASTED = frozenset({Outcome.MODEL_MISMATCH, Outcome.UNKNOWN_FINISH})
 """Stored, and paid for, yet of no use: a row of them is no endpoint to go on with."""
+
+_MAY_CONCERN_ONE = DECLINING | {200, 413}
+"""Statuses of which one question can be the reason; gateways put a vendor's error below a 200."""
 
 _REMEDIES = {
     Outcome.QUOTA: "Nothing more was asked; mend the account, or wait, and run again to go on.",
@@ -200,14 +204,25 @@ class Line:
         rule = reply.outcome.rule
         wait_ms = (reply.exchange or Exchange()).retry_after_ms or 0
         again = rule is Rule.RETRY and not last and wait_ms <= self._limits.wait_cap_ms
-        ends = rule is Rule.STORE or (rule is Rule.RETRY and self._give_up and not again)
+        stops = rule is Rule.STOP and not self._concerns_one(reply)
+        ends = rule is Rule.STORE or (self._give_up and not again and not stops)
         attempt = attempt_of(sending, reply, stored=ends)
         response = response_of(request, reply) if ends else None
         await self._journal.write(Settled(attempt, response))
         self._count(attempt)
-        if rule is Rule.STOP:
+        if stops:
             raise self._stopped(reply)
         return _Try(reply, again, ends)
+
+    def _concerns_one(self, reply: Reply) -> bool:
+        """Whether what was declined can be one question, in words that we do not know.
+
+        A route that has answered is set up well enough; where it is not any more, five in a row
+        stop it.
+        """
+        status = (reply.exchange or Exchange()).status
+        declined = reply.outcome is Outcome.CONFIGURATION and status in _MAY_CONCERN_ONE
+        return declined and self._tally.in_all[Outcome.OK.value] > 0
 
     async def _admit(self, request: Request) -> None:
         """Wait until the rates allow a try, or the run stops."""

@@ -7,6 +7,7 @@ secrets are cut out of it before anything else sees it.
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import logging
 import math
@@ -191,8 +192,10 @@ class OpenAiAdapter:
         if self._client is None:
             self.unlock()
         wire = await self._exchange(method, self.route.base_url + path, document)
+        hide = self._secrets.hide_bytes
+        small = len(wire.body) <= _EXCERPT  # a large one can take seconds, in which others go on
         return wire._replace(
-            body=self._secrets.hide_bytes(wire.body),
+            body=hide(wire.body) if small else await asyncio.to_thread(hide, wire.body),
             said=" ".join(self._secrets.hide(wire.said).split())[:_HEADER_LIMIT],
         )
 
@@ -218,7 +221,8 @@ class OpenAiAdapter:
             fault = _fault(problem, self.route.limits.timeout_ms)
         body, decoded = _decoded(bytes(heard), headers.get("content-encoding", ""))
         kind, said = fault or decoded or (None, "")
-        return Wire(status, headers, body, kind, said, _since(begun), first)
+        plain = body.removeprefix(codecs.BOM_UTF8)  # says how to read what follows, is none of it
+        return Wire(status, headers, plain, kind, said, _since(begun), first)
 
     def _kept(self, headers: httpx.Headers) -> dict[str, str]:
         """The headers that are kept: without secrets, then printable, and only then bounded."""

@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.asking.vocabulary import (
     BASE_CODES,
+    finish_of,
     finish_outcome,
     finish_text,
     named_outcome,
     told_outcome,
 )
-from pipeline.errors import FlavourbenchError
+from pipeline.errors import Cause, FlavourbenchError
 from pipeline.files import parse_json
 from schemas.execution import Outcome, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Fault", "ReportedUsage", "Wire", "judge"]
+__all__ = ["DECLINING", "Fault", "ReportedUsage", "Wire", "judge"]
 
 _OK = range(200, 300)
 _SAID_LIMIT = 300
@@ -47,7 +48,7 @@ _CLIENT, _SERVER, _END = 300, 500, 1000
 _UNASKED = frozenset({401, 429})
 """Statuses under which nobody has looked at the question."""
 
-_DECLINING = frozenset({0, 400, 403, 406, 409, 418, 422, 424, 451})
+DECLINING = frozenset({0, 400, 403, 406, 409, 418, 422, 424, 451})
 """Statuses under which an error's prose may be about the question."""
 
 _NAMES = frozenset({
@@ -127,9 +128,9 @@ def judge(wire: Wire, accepted: Sequence[str]) -> Verdict:
     if wire.fault is not None:
         return Verdict(_INTERRUPTED[wire.fault], wire.said)
     try:
-        body = parse_json(wire.body, "body", FlavourbenchError, odd_numbers=True)
+        body = parse_json(wire.body, "body", FlavourbenchError, reply=True)
     except FlavourbenchError as problem:
-        if problem.expected in {"JSON", "UTF-8"}:
+        if problem.cause is Cause.NO_JSON:
             kind = wire.headers.get("content-type", "no content type")
             said = f"{kind}, no JSON ({problem.found}): does base_url end where the API starts?"
             return Verdict(Outcome.NOT_JSON, _short(said))
@@ -201,7 +202,7 @@ def _judge_declined(status: int, body: Any, raw: bytes) -> Verdict:
 
 def _told(body: Any) -> Verdict:
     """What a body says of itself."""
-    finish = finish_text(_get(_first_choice(body), "finish_reason"))
+    finish = finish_of(_first_choice(body))
     return Verdict(
         Outcome.OK,
         "",
@@ -225,13 +226,14 @@ def _first_choice(body: Any) -> Any:
 
 def _ended(choice: Any) -> Outcome:
     """How a choice ended: by its finish word, and by the vendor's own behind a gateway's `stop`."""
-    ended = finish_outcome(finish_text(_get(choice, "finish_reason")))
+    ended = finish_outcome(finish_of(choice))
     if ended is not Outcome.OK:
         return ended
     for holder in (choice, _get(choice, "provider_specific_fields")):
-        native = finish_outcome(finish_text(_get(holder, "native_finish_reason")))
-        if native not in {Outcome.OK, Outcome.UNKNOWN_FINISH}:
-            return native
+        for name in ("native_finish_reason", "nativeFinishReason"):
+            native = finish_outcome(finish_text(_get(holder, name)))
+            if native not in {Outcome.OK, Outcome.UNKNOWN_FINISH}:
+                return native
     return ended
 
 
@@ -278,7 +280,7 @@ def _error_outcome(status: int, error: Any, said: str) -> Outcome:
         asked = status not in _UNASKED and (status < _SERVER or named is Outcome.FILTERED)
         if asked or named is Outcome.QUOTA:
             return named
-    if status in _DECLINING and named is not Outcome.CONFIGURATION:
+    if status in DECLINING and named is not Outcome.CONFIGURATION:
         told = told_outcome(words.names, " ".join([said, *words.texts]))
         if told is not None:
             return told
@@ -328,6 +330,8 @@ def _error_of(body: Any) -> Any:
     if type(status) is int and status:
         return body
     error = _get(body, "error") or _get(body, "errors")
+    if isinstance(error, dict) and not any(error.values()):
+        error = None  # `{"code": 0, "message": ""}`: some servers say so that nothing is wrong
     if not error and _get(body, "choices") is None:
         codes = (_get(body, name) for name in ("code", "error_code", "errcode", "errorCode"))
         return body if any(codes) else None
@@ -348,7 +352,7 @@ def _error_text(error: Any) -> str:
 
 def _parsed(raw: bytes) -> Any:
     try:
-        return parse_json(raw, "body", FlavourbenchError, odd_numbers=True)
+        return parse_json(raw, "body", FlavourbenchError, reply=True)
     except FlavourbenchError:
         return None
 

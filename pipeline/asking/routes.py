@@ -1,4 +1,4 @@
-"""Routes: what their identity covers, and the adapter that answers for each (design 4).
+"""Routes: what their identity covers, and the adapter that answers for each (docs/identity.md).
 
 Identity covers what can change an answer: the adapter and its settings, what a policy knows, the
 replayed bytes, and the answer-text rule; of an endpoint its address, the model asked for, the ids
@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.answer import answer_rule_digest
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from pipeline.identity import canonical_bytes, digest
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ def find_route(
 
     Raises
     ------
-    UsageError
+    InputError
         There is no such slug.
     """
     routes = track.all_routes(parameters) if aside else track.routes(parameters)
     if slug not in routes:
-        raise UsageError(
+        raise InputError(
             f"one of {', '.join(routes)}",
             repr(slug),
             "route",

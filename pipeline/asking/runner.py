@@ -1,4 +1,4 @@
-"""Asks what is missing, stores every reply at once, and stops between cells (design 6)."""
+"""Asks what is missing, stores every reply at once, and stops between cells (docs/routes.md)."""
 
 from __future__ import annotations
 

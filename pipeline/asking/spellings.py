@@ -15,7 +15,7 @@ import re
 import string
 from array import array
 from bisect import bisect_right
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -29,26 +29,33 @@ _DEPTH = 8
 _CODE = rb"(?-i:U)[0-9a-f]{8}|u[0-9a-f]{4}|u\{[0-9a-f]{1,8}\}|x[0-9a-f]{2}|[0-3][0-7]{2}"
 _ITSELF = rb"[ -/:-TVWYZ\[-tvwy-~]"
 _ESCAPES = {
-    "backslash": (
-        rb"\\(?:" + _CODE + rb"|" + _ITSELF + rb")",
-        rb"\\(?:u[0-9a-f]{0,3}|x[0-9a-f]?)?",
-    ),
-    "percent": (rb"%(?:u[0-9a-f]{4}|[0-9a-f]{2})", rb"%(?:u[0-9a-f]{0,3}|[0-9a-f]?)"),
+    "backslash": (rb"\\", _CODE + rb"|" + _ITSELF, rb"(?:u[0-9a-f]{0,3}|x[0-9a-f]?)?"),
+    "percent": (rb"%", rb"u[0-9a-f]{4}|[0-9a-f]{2}", rb"u[0-9a-f]{0,3}|[0-9a-f]?"),
     "entity": (
-        rb"&(?:#0{0,99}[0-9]{1,7}|#x0{0,99}[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});?",
-        rb"&(?:#x?[0-9a-f]{0,99}|[a-z]{0,9})",
+        rb"&",
+        rb"(?:#0{0,99}[0-9]{1,7}|#x0{0,99}[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});?",
+        rb"#x?[0-9a-f]{0,99}|[a-z]{0,9}",
     ),
-    "quoted-printable": (rb"=(?:[0-9a-f]{2}|\r?\n)", rb"=[0-9a-f]?"),
+    "quoted-printable": (rb"=", rb"[0-9a-f]{2}|\r?\n", rb"[0-9a-f]?"),
 }
-"""An escape as a pattern, and one that the end of the bytes has cut short."""
+"""The character that an escape begins with, what follows it, and what does where it is cut short
+by the end of the bytes."""
 
 _CONTROLS = dict(zip(b"bfnrt", b"\b\f\n\r\t", strict=True))
 
 
 def _reader(*names: str) -> re.Pattern[bytes]:
-    whole = b"|".join(_ESCAPES[name][0] for name in names)
-    cut = b"|".join(_ESCAPES[name][1] for name in names)
-    return re.compile(b"(?:" + whole + rb")|(?P<cut>(?:" + cut + rb")\Z)", re.IGNORECASE)
+    """An escape as group 1; group 2 takes part where it is cut short.
+
+    Every match begins with one of few characters, so a text without them is passed at the speed
+    of a search for a character.
+    """
+    marks = b"".join(_ESCAPES[name][0] for name in names)
+    whole, cut = (
+        b"|".join(b"(?<=%b)(?:%b)" % (_ESCAPES[name][0], _ESCAPES[name][part]) for name in names)
+        for part in (1, 2)
+    )
+    return re.compile(b"([%b](?:%b|(?:%b)\\Z()))" % (marks, whole, cut), re.IGNORECASE)
 
 
 # each alone, for a text with characters that mean something in another; and mixed. `=41` is
@@ -64,36 +71,23 @@ class Span(NamedTuple):
     end: int
 
 
-class _Layer(NamedTuple):
-    """Bytes with the escapes of the layer `below` resolved.
+class _Escapes(NamedTuple):
+    """Of each escape: where it stands, and where and how long that is what it stands for."""
 
-    Of each escape: where it stands there, and where and how long that is here what it stands for.
-    """
-
-    text: bytes
-    below: _Layer | None = None
-    starts: array[int] = array("I")
-    ends: array[int] = array("I")
-    places: array[int] = array("I")
-    sizes: array[int] = array("I")
-
-    def source(self, start: int, end: int) -> Span:
-        """Where in the first layer a stretch of this one comes from."""
-        layer = self
-        while layer.below is not None:
-            start, end = layer._origin(start).start, layer._origin(end - 1).end
-            layer = layer.below
-        return Span(start, end)
+    starts: array[int]
+    ends: array[int]
+    places: array[int]
+    sizes: array[int]
 
     def around(self, place: int) -> Span:
-        """The escape that a place in the layer below lies within; no more than it where none is."""
+        """The escape that a place lies within; no more than the place where none is."""
         number = bisect_right(self.starts, place) - 1
         if number >= 0 and self.starts[number] < place < self.ends[number]:
             return Span(self.starts[number], self.ends[number])
         return Span(place, place)
 
-    def _origin(self, place: int) -> Span:
-        """Where in the layer below a byte of this one comes from."""
+    def origin(self, place: int) -> Span:
+        """Where a byte comes from that stands at a place when all escapes are resolved."""
         number = bisect_right(self.places, place) - 1
         if number < 0:
             return Span(place, place + 1)
@@ -101,6 +95,30 @@ class _Layer(NamedTuple):
         if beyond < 0:
             return Span(self.starts[number], self.ends[number])
         return Span(self.ends[number] + beyond, self.ends[number] + beyond + 1)
+
+
+class _Layer:
+    """Bytes with the escapes of the layer `below` resolved by its `reader`.
+
+    Where they come from is worked out when something is found in them, which is seldom.
+    """
+
+    def __init__(self, text: bytes, below: tuple[_Layer, re.Pattern[bytes]] | None = None) -> None:
+        self.text, self._below = text, below
+
+    @cached_property
+    def _escapes(self) -> _Escapes:
+        assert self._below is not None  # noqa: S101  # the first layer is never asked
+        return _escapes(self._below[0].text, self._below[1])
+
+    def source(self, start: int, end: int) -> Span:
+        """Where in the first layer a stretch of this one comes from."""
+        layer = self
+        while layer._below is not None:
+            escapes = layer._escapes
+            start, end = escapes.origin(start).start, escapes.origin(end - 1).end
+            layer = layer._below[0]
+        return Span(start, end)
 
 
 class _View(NamedTuple):
@@ -152,14 +170,21 @@ class Spellings:
 
     def spans(self, data: bytes) -> list[Span]:
         """Where they stand, in order and apart; JSON escapes are in a span whole or not at all."""
-        found = sorted({span for layer in _layers(data) for span in self._in_layer(layer)})
+        found: set[Span] = set()
+        clean: set[bytes] = set()
+        for layer in _layers(data):
+            if layer.text not in clean:
+                spans = [*self._in_layer(layer)]
+                found.update(spans)
+                if not spans:
+                    clean.add(layer.text)
         if not found:
             return []
-        resolved = _resolved(_Layer(data), _BACKSLASH) or _Layer(data)
+        escapes = _escapes(data, _BACKSLASH)
         apart: list[Span] = []
-        for span in found:
-            start = resolved.around(span.start).start
-            end = max(span.end, resolved.around(span.end).end)
+        for span in sorted(found):
+            start = escapes.around(span.start).start
+            end = max(span.end, escapes.around(span.end).end)
             if apart and start < apart[-1].end:
                 start, end = apart[-1].start, max(end, apart[-1].end)
                 apart.pop()
@@ -197,22 +222,28 @@ def _layers(data: bytes) -> Iterator[_Layer]:
 
 def _resolved(below: _Layer, reader: re.Pattern[bytes]) -> _Layer | None:
     """A layer with its escapes resolved; none where it has none."""
-    layer = _Layer(b"", below, array("I"), array("I"), array("I"), array("I"))
-    pieces: list[bytes] = []
-    place = last = 0
-    for match in reader.finditer(below.text):
+    pieces = reader.split(below.text)  # a text, an escape, whether it is cut, a text, and so on
+    if len(pieces) == 1:
+        return None
+    meant = [_meaning(escape) for escape in pieces[1:-3:3]]
+    meant.append(_meaning(pieces[-3]) if pieces[-2] is None else b"")
+    del pieces[2::3]
+    pieces[1::2] = meant
+    text = b"".join(pieces)
+    return None if text == below.text else _Layer(text, (below, reader))
+
+
+def _escapes(text: bytes, reader: re.Pattern[bytes]) -> _Escapes:
+    """Where the escapes of a text stand, and what they stand for."""
+    escapes = _Escapes(array("I"), array("I"), array("I"), array("I"))
+    gone = 0
+    for match in reader.finditer(text):
         start, end = match.span()
-        meant = b"" if match.lastgroup else _meaning(match[0])
-        pieces += (below.text[last:start], meant)
-        place += start - last
-        layer.starts.append(start)
-        layer.ends.append(end)
-        layer.places.append(place)
-        layer.sizes.append(len(meant))
-        place += len(meant)
-        last = end
-    text = b"".join(pieces) + below.text[last:]
-    return None if text == below.text else layer._replace(text=text)
+        size = len(_meaning(match[1])) if match[2] is None else 0
+        for column, number in zip(escapes, (start, end, start - gone, size), strict=True):
+            column.append(number)
+        gone += end - start - size
+    return escapes
 
 
 @lru_cache(4096)
@@ -252,6 +283,8 @@ def _found(text: bytes, needle: _Needle, shortest: int) -> Iterator[Span]:
             max(start - needle.before, 0),
             min(last + needle.after, len(text)),
         )
+    if text.find(needle.text[:shortest], max(last, len(text) - size + 1)) < 0:
+        return
     for length in range(min(size - 1, len(text) - last), shortest - 1, -1):
         if text.endswith(needle.text[:length]):
             yield Span(max(len(text) - length - needle.before, 0), len(text))

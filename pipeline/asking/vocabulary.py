@@ -20,6 +20,7 @@ from schemas.execution import Outcome
 __all__ = [
     "BASE_CODES",
     "FINISHES",
+    "finish_of",
     "finish_outcome",
     "finish_text",
     "named_outcome",
@@ -148,6 +149,17 @@ def finish_text(value: Any) -> str | None:
     return json.dumps(value)
 
 
+_FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
+"""In this order: beside a `finish_reason`, a `stop_reason` is the text that ended the answer."""
+
+
+def finish_of(choice: Any) -> str | None:
+    """A choice's finish word; a server that passes a vendor's reply on keeps that vendor's key."""
+    found = choice if isinstance(choice, dict) else {}
+    words = (finish_text(found.get(name)) for name in _FINISH_KEYS)
+    return next((word for word in words if word is not None), None)
+
+
 def finish_outcome(word: str | None) -> Outcome:
     """What a finish word says of an answer; no word says that nothing was wrong.
 
@@ -188,7 +200,7 @@ _NAMES = {
         highrisk riskcontrol prohibitedcontent prohibitedinput inappropriate guardrail modelarmor
         recitation blocklist blacklist contentsafety safetyblock unsafe toxic harmful illegalcontent
         contentaudit auditfail textaudit censor contentdetectionfail greennet contentcheck
-        abusivecontent
+        abusivecontent prompt(?:injection|attack|shield)
     """,
     # OpenAI, OpenRouter, xAI, Together
     Outcome.REFUSED: """
@@ -248,6 +260,12 @@ BASE_CODES = {
 """MiniMax, `base_resp.status_code`: numbers that mean something else elsewhere."""
 
 _PROSE = {
+    # Anthropic, DeepSeek, OpenRouter
+    Outcome.QUOTA: (
+        r"credit balance",
+        r"insufficient (?:account )?(?:balance|credits?|funds|quota)",
+        r"exceeded your current quota",
+    ),
     # Azure and OpenAI, Anthropic, Alibaba, DeepSeek, Moonshot, Zhipu, Bedrock, Google
     Outcome.FILTERED: (
         r"content[ _-]?filter(?!s? (?:settings?|parameter|options?|is not a valid))",
@@ -263,12 +281,13 @@ _PROSE = {
         r"guardrail intervened",
         r"prompt (?:was|is) blocked",
         r"prohibited_content",
+        r"prompt[_ ](?:injection|attack)",
         r"敏感|违规|不安全|不合规|风险内容|审核",
     ),
     # OpenAI, OpenRouter, xAI
     Outcome.REFUSED: (
-        r"content[_ ]policy",
-        r"policy[_ ]violation",
+        r"content[_ ]?policy",
+        r"policy[_ ]?violation",
         r"usage (?:polic|guideline)",
         r"\bflagged\b",
         r"moderation(?! (?:parameter|option|field))",
@@ -285,6 +304,8 @@ _SETTINGS = re.compile(
     r"(?:unknown|unsupported|unrecognized|unexpected|invalid|missing|extra|additional)"
     r"(?:value|request)?(?:parameter|param|field|argument|property|properties|key|input)"
 )
+_GENERAL = frozenset({"invalidargument", "invalidinput", "invalidinputerror"})
+"""Codes of any bad request, as gRPC and Google have them: they do not say that it is a setting."""
 
 
 def named_outcome(names: list[str]) -> Outcome | None:
@@ -306,6 +327,7 @@ def named_outcome(names: list[str]) -> Outcome | None:
 def told_outcome(names: list[str], said: str) -> Outcome | None:
     """What an error's prose says; none where it is about a setting, which is the route's fault."""
     about = _letters(said)
-    if any(_SETTINGS.search(text) for text in (about, *map(_letters, names))):
+    codes = {_letters(name) for name in names} - _GENERAL
+    if any(_SETTINGS.search(text) for text in (about, *codes)):
         return None
     return next((outcome for outcome, text in _PHRASES.items() if text.search(said)), None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import StringConstraints, ValidationError
 
 from pipeline.audit.layout import TableEntry, run_digest, stored_headers, table_entries
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from pipeline.files import read_json, write_bytes
 from pipeline.identity import digest
 from pipeline.workspace import release_name
@@ -65,7 +65,7 @@ def make_card(workspace: Workspace) -> Card:
 
     Raises
     ------
-    UsageError
+    InputError
         There is no table.
     TableError
         A table that the card quotes is missing or damaged.
@@ -112,16 +112,16 @@ def read_card(path: Path) -> Card:
 
     Raises
     ------
-    UsageError
+    InputError
         The file is no card: names the first field that cannot be one's.
     """
-    document = read_json(path, _CARD_LIMIT, UsageError)
+    document = read_json(path, _CARD_LIMIT, InputError)
     try:
         return Card.model_validate_json(json.dumps(document))
     except ValidationError as problem:
         first = problem.errors()[0]
         field = ".".join(map(str, first["loc"])) or "top level"
-        raise UsageError(
+        raise InputError(
             "a run's card", first["msg"], f"{path}, {field}", "`flavourbench seal` writes one."
         ) from None
 

@@ -9,7 +9,7 @@ from pipeline.audit.chain import about_differences
 from pipeline.audit.evidence import Audit, AuditStep, Mark, attempt, checked, proof_line
 from pipeline.audit.layout import Place, run_digest, stored_headers, table_entries
 from pipeline.audit.lookup import claim, find_row, run_proof, values_where
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from schemas.execution import Outcome, Response
 from schemas.parameters import FreezeParameters
 from schemas.release import Direction, Ingredient, Release
@@ -54,7 +54,7 @@ def audit_cell(workspace: Workspace, slug: str, task_id: str) -> Audit:
 
     Raises
     ------
-    UsageError
+    InputError
         There is no such route, task or cell.
     TableError
         Tasks or selections are missing or damaged.
@@ -111,7 +111,7 @@ def _find(workspace: Workspace, slug: str, task_id: str) -> _AuditedCell:
 
     if slug not in workspace.parameters.routes:
         known = ", ".join(workspace.parameters.routes)
-        raise UsageError(f"one of {known}", repr(slug), "route", "Routes stand in params.yaml.")
+        raise InputError(f"one of {known}", repr(slug), "route", "Routes stand in params.yaml.")
     task = _required(workspace, TASKS, "a task of this run", task_id=task_id)
     selection = _required(workspace, SELECTIONS, "a cell of this run", slug=slug, task_id=task_id)
     answers = Place("execute", slug, Response)
@@ -133,7 +133,7 @@ def _required(workspace: Workspace, place: Place, expected: str, **wanted: str) 
     index = find_row(workspace, place, **wanted)
     if index is None:
         said = ", ".join(wanted.values())
-        raise UsageError(expected, said, place.word, "Check the names; `dvc repro` if it is new.")
+        raise InputError(expected, said, place.word, "Check the names; `dvc repro` if it is new.")
     return claim(workspace, place, index)
 
 

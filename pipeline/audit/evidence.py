@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.errors import FlavourbenchError, TableError
+from pipeline.errors import Cause, FlavourbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pipeline.audit.lookup import Claim
 
 __all__ = ["Audit", "AuditStep", "Mark", "attempt", "checked", "proof_line"]
-
-_GONE = ("no such file", "No such file or directory")
 
 
 class Mark(StrEnum):
@@ -77,8 +75,7 @@ def attempt(title: str, step: Callable[[], AuditStep]) -> AuditStep:
     try:
         return step()
     except FlavourbenchError as problem:
-        gone = isinstance(problem, TableError) and problem.found in _GONE
-        mark = Mark.UNKNOWN if gone else Mark.DIFFERS
+        mark = Mark.UNKNOWN if problem.cause is Cause.MISSING else Mark.DIFFERS
         said = f"{problem.where}: expected {problem.expected}, found {problem.found}"
         return AuditStep(title, mark, (said, problem.remedy))
 

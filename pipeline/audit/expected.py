@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pipeline.audit.card import CARD, Card, card_markdown, make_card, read_card
 from pipeline.audit.differences import Difference, compare_lines, shortened
 from pipeline.audit.layout import run_digest, table_entries
-from pipeline.errors import FlavourbenchError, TableError, UsageError
+from pipeline.errors import FlavourbenchError, InputError, TableError
 from pipeline.files import read_bytes
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def read_expected(text: str) -> Expected:
 
     Raises
     ------
-    UsageError
+    InputError
         It is none of these.
     """
     path = Path(text)
@@ -74,7 +74,7 @@ def read_expected(text: str) -> Expected:
     if path.suffix == _PAGE and _is_file(path):
         named = _RUN.search(_text(path))
         if named is None:
-            raise UsageError("a card's page", "no run in it", text, _SEALS)
+            raise InputError("a card's page", "no run in it", text, _SEALS)
         return Expected(named[1], None, ExpectedCard(None, path))
     if text and _is_file(path):
         card = read_card(path)
@@ -83,7 +83,7 @@ def read_expected(text: str) -> Expected:
     if re.fullmatch(r"[0-9a-f]+", text.lower()):
         found = f"{len(text)} characters"
         remedy = "The start of a hash proves nothing: another run that starts alike is soon made."
-    raise UsageError(
+    raise InputError(
         f"a run's whole hash of {_WHOLE} hexadecimal characters, or a card's file",
         found, "--expect", remedy,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from pipeline.identity import digest, table_root
 from pipeline.portfolio import PORTFOLIO
 from pipeline.tables import read_header
@@ -107,7 +107,7 @@ def stored_headers(workspace: Workspace) -> dict[Place, TableHeader]:
 
     Raises
     ------
-    UsageError
+    InputError
         There is no table at all.
     TableError
         A file is no table.
@@ -118,7 +118,7 @@ def stored_headers(workspace: Workspace) -> dict[Place, TableHeader]:
         if place.path(workspace).exists() or place.path(workspace).is_symlink()
     }
     if not found:
-        raise UsageError(
+        raise InputError(
             "tables of a run",
             "none",
             str(workspace.root / "artifacts"),

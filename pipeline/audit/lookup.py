@@ -14,7 +14,7 @@ from pipeline.audit.layout import (
     stored_headers,
     table_entries,
 )
-from pipeline.errors import TableError, UsageError
+from pipeline.errors import InputError, TableError
 from pipeline.identity import (
     InclusionProof,
     check_inclusion,
@@ -101,12 +101,12 @@ def find_hash(workspace: Workspace, text: str) -> Hit:
 
     Raises
     ------
-    UsageError
+    InputError
         The text is no prefix of a digest, or names nothing, or more than one thing.
     """
     prefix = text.lower()
     if not re.fullmatch(rf"[0-9a-f]{{{PREFIX},64}}", prefix):
-        raise UsageError(
+        raise InputError(
             f"{PREFIX} to 64 hexadecimal characters", text, "hash",
             "Longer prefixes name one thing; `--route` and `--task` name a cell without any.",
         )  # fmt: skip
@@ -118,7 +118,7 @@ def find_hash(workspace: Workspace, text: str) -> Hit:
     if len(hits) == 1:
         return next(iter(hits.values()))
     named = ", ".join(f"{kind} {value[:20]}" for kind, value in sorted(hits)[:_LISTED])
-    raise UsageError(
+    raise InputError(
         "the hash of one thing of this run",
         f"{text!r}: {named or 'nothing'}" + (" …" if len(hits) > _LISTED else ""),
         "hash",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.errors import FreezeError
+from pipeline.errors import InputError
 from pipeline.freeze.compile import family_table, measure
 from pipeline.freeze.eligible import eligible_ingredients
 from pipeline.freeze.families import RULES, ConstraintRule, Variant
@@ -47,7 +47,7 @@ def derive_map(
 
     Raises
     ------
-    FreezeError
+    InputError
         The rule admits no such anchor, or takes other candidates for it.
     """
     eligible = eligible_ingredients(ingredients, excluded)
@@ -56,7 +56,7 @@ def derive_map(
     row = _row(table.candidates, task, eligible.names)
     names = [eligible.names[i] for i in table.candidates.choices[row].tolist()]
     if sorted(names) != sorted(task.choices):
-        raise FreezeError(
+        raise InputError(
             f"candidates {', '.join(sorted(names))}", ", ".join(sorted(task.choices)),
             f"task {task.task_id}", "The task is not of this release.",
         )  # fmt: skip
@@ -75,7 +75,7 @@ def _row(candidates: Candidates, task: Task, names: Sequence[str]) -> int:
         found = (names[anchor], variant.name if variant else None, candidates.cuisines[row])
         if found == (task.anchor, task.variant, task.region):
             return row
-    raise FreezeError(
+    raise InputError(
         f"an anchor that the rule of {task.family} admits", task.anchor, f"task {task.task_id}",
         "The task is not of this release.",
     )  # fmt: skip

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pipeline.audit.lookup import run_proof
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from pipeline.files import write_bytes
 from pipeline.identity import row_identity
 
@@ -25,11 +25,11 @@ def proof_document(audit: Audit) -> dict[str, Any]:
 
     Raises
     ------
-    UsageError
+    InputError
         The audit is of no row.
     """
     if not audit.claims:
-        raise UsageError(
+        raise InputError(
             "a hash of a row, or a cell", audit.subject, "--proof",
             "Roots and routes are proved by the rows below them.",
         )  # fmt: skip

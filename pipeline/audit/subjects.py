@@ -18,7 +18,7 @@ from pipeline.audit.evidence import Audit, AuditStep, Mark, attempt, checked, pr
 from pipeline.audit.layout import run_digest, stored_headers, table_entries
 from pipeline.audit.lookup import claim, find_hash, find_row, read_row, run_proof, values_where
 from pipeline.audit.verifier import NotAHashError, NotAProofError, ProofFailedError, check_file
-from pipeline.errors import ProofError, TableError, UsageError
+from pipeline.errors import InputError, ProofError, TableError
 from pipeline.tables import read_header, read_table
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def audit_named(workspace: Workspace, name: str, route: str, task: str) -> Audit
 
     Raises
     ------
-    UsageError
+    InputError
         Neither or both are given, or there is no such thing.
     TableError
         As `audit_hash` does.
@@ -52,7 +52,7 @@ def audit_named(workspace: Workspace, name: str, route: str, task: str) -> Audit
         return audit_hash(workspace, name)
     if route and task and not name:
         return audit_cell(workspace, route, task)
-    raise UsageError(
+    raise InputError(
         "a hash, or a route and a task", "another combination", "audit",
         "`flavourbench audit HASH`, or `flavourbench audit --route SLUG --task ID`.",
     )  # fmt: skip
@@ -63,7 +63,7 @@ def check_proof(path: Path, run: str | None) -> Proved:
 
     Raises
     ------
-    UsageError
+    InputError
         The file is no proof, or the run's hash is not whole.
     ProofError
         It is one, and does not hold.
@@ -71,12 +71,12 @@ def check_proof(path: Path, run: str | None) -> Proved:
     try:
         return check_file(path, run)
     except NotAHashError as problem:
-        raise UsageError(
+        raise InputError(
             "a run's whole hash of 64 hexadecimal characters", f"{len(run or '')} characters",
             "--run", str(problem),
         ) from problem  # fmt: skip
     except NotAProofError as problem:
-        raise UsageError("a proof", str(problem), str(path), "Ask for it again.") from problem
+        raise InputError("a proof", str(problem), str(path), "Ask for it again.") from problem
     except ProofFailedError as problem:
         raise ProofError(
             "a proof that holds", str(problem), str(path), "Do not trust it."
@@ -88,7 +88,7 @@ def audit_hash(workspace: Workspace, text: str) -> Audit:
 
     Raises
     ------
-    UsageError
+    InputError
         It names nothing or more than one thing.
     TableError
         A table on the way is missing or damaged.

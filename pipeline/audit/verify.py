@@ -30,7 +30,7 @@ from pipeline.audit.layout import places, run_digest, stored_headers, table_entr
 from pipeline.audit.locked import compare_with_lock
 from pipeline.audit.pictures import compare_pictures
 from pipeline.audit.rebuild import Derived, derive_stage
-from pipeline.errors import FlavourbenchError, ProofError, TableError, UsageError
+from pipeline.errors import FlavourbenchError, InputError, ProofError, TableError
 from pipeline.files import read_bytes
 from pipeline.progress import silent
 from pipeline.tables import read_stored, read_table
@@ -111,12 +111,12 @@ def verify(
 
     Raises
     ------
-    UsageError
+    InputError
         There is no table at all, or what is expected is neither card nor hash.
     """
     if not any(place.path(workspace).is_file() for place in places(workspace.parameters)):
         stored_headers(workspace)  # says what to do
-        raise UsageError("tables", "none that can be read", "artifacts", "Run `dvc checkout`.")
+        raise InputError("tables", "none that can be read", "artifacts", "Run `dvc checkout`.")
     expected = None if expect is None else read_expected(expect)
     steps: list[VerifyStep] = []
     for step in _steps(workspace, quick):

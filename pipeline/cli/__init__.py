@@ -1,4 +1,12 @@
-"""The commands that people type. No logic lives here: a command calls a stage or a view."""
+"""The commands that people type. No logic lives here: a command calls a stage or a view.
+
+::
+
+    words -> stages, execute, looking, trust, exchange, kitchen -> common -> what they give
+    kitchen_scan: a command of kitchen; common: --json, the workspace, how results are said
+
+$ flavourbench leaderboard --json
+"""
 
 from __future__ import annotations
 

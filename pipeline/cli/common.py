@@ -24,7 +24,7 @@ Folder = Annotated[
 
 
 def opened(folder: Path) -> Workspace:
-    """The workspace in a folder. Raises `ParameterError` where its params.yaml is wrong."""
+    """The workspace in a folder. Raises `InputError` where its params.yaml is wrong."""
     from pipeline.workspace import open_workspace
 
     return open_workspace(folder)

@@ -29,12 +29,12 @@ def scan(
 
     A scan finds names. That it finds none proves nothing about a dish.
     """
-    from pipeline.errors import UsageError
+    from pipeline.errors import InputError
     from pipeline.kitchen.scan import to_document
     from pipeline.kitchen.scan.views import lines_of, scan_view
 
     if not texts and file is None:
-        raise UsageError("a text, or --file", "neither", "kitchen scan", "Name what to scan.")
+        raise InputError("a text, or --file", "neither", "kitchen scan", "Name what to scan.")
     found: Iterator[str] = lines_of(texts or [], file)
     if not as_json:
         show(scan_view(list(found)), as_json)

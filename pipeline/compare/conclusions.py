@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.errors import ScoreError
+from pipeline.errors import InputError
 from pipeline.freeze.maps import summary
 from pipeline.identity import row_digest
 from pipeline.inference.analysis import analyse
@@ -127,11 +127,11 @@ def read_answers(workspace: Workspace, more: Sequence[Task] = ()) -> Answers:
     ------
     TableError
         Its tables are not here.
-    ParameterError
+    InputError
         Fewer than two of its routes are ranked.
-    ScoreError
+    InputError
         A task that was answered is not known by its digest.
-    StatisticsError
+    InputError
         The core has a family that is not ranked.
     """
     frozen = workspace.read("freeze", Task)
@@ -145,7 +145,7 @@ def read_answers(workspace: Workspace, more: Sequence[Task] = ()) -> Answers:
             found[cell.slug][cell.task_digest] = cell.selection
     for row in core:
         if row.task_digest not in tasks:
-            raise ScoreError(
+            raise InputError(
                 "answers to tasks that one of the sides knows", row.task_id, "score/core",
                 "Compare with the revision that the answers are of, or run `dvc repro`.",
             )  # fmt: skip

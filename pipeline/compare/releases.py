@@ -9,7 +9,7 @@ from pipeline.compare.ingredients import compare_ingredients
 from pipeline.compare.rescore import rescore
 from pipeline.compare.sources import read_side
 from pipeline.compare.tasks import compare_tasks
-from pipeline.errors import FlavourbenchError, UsageError
+from pipeline.errors import FlavourbenchError, InputError
 from pipeline.freeze.compile import compile_tasks
 from pipeline.tables import make_table
 from schemas.parameters import FreezeParameters
@@ -104,7 +104,7 @@ def _frozen(side: Side, workspace: Workspace) -> Sequence[Task]:
         return side.tasks
     parameters = workspace.parameters.freeze
     if not isinstance(parameters, FreezeParameters):
-        raise UsageError(
+        raise InputError(
             "freeze.source: compiled", parameters.source, "params.yaml",
             "Published tasks cannot be compiled from another release.",
         )  # fmt: skip

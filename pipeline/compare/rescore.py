@@ -1,4 +1,4 @@
-"""The map of the same eight candidates under another release (spec 2, without choosing anew)."""
+"""The map of the same eight candidates under another release (docs/tasks.md), not chosen anew."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from pipeline.release.bundle import ReleaseContent, read_bundle
 from pipeline.release.starter import read_starter
 from pipeline.starter import FOLDER
@@ -64,7 +64,7 @@ def read_side(text: str, root: Path) -> Side:
 
     Raises
     ------
-    UsageError
+    InputError
         There is no such thing.
     ReleaseError, TableError
         It is there and not sound.
@@ -76,7 +76,7 @@ def read_side(text: str, root: Path) -> Side:
     if text and folder.is_dir():
         return _folder(text, folder)
     if not text or folder.exists() or text.startswith("-") or not text.isprintable():
-        raise UsageError(_KINDS, repr(text), "diff", "Name a folder or a revision.")
+        raise InputError(_KINDS, repr(text), "diff", "Name a folder or a revision.")
     return _revision(text, root)
 
 
@@ -91,7 +91,7 @@ def _folder(text: str, folder: Path) -> Side:
         if (folder / name).exists() or (folder / name).is_symlink():
             return read()
     names = ", ".join(name for name, _ in readers)
-    raise UsageError(f"a folder with one of {names}", "none of them", text, "Name another folder.")
+    raise InputError(f"a folder with one of {names}", "none of them", text, "Name another folder.")
 
 
 def _hub(folder: Path) -> ReleaseContent:
@@ -126,9 +126,9 @@ def _commit(text: str, root: Path) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     except OSError as problem:
-        raise UsageError("git", str(problem), "diff", "Install git, or name a folder.") from problem
+        raise InputError("git", str(problem), "diff", "Install git, or name a folder.") from problem
     if done.returncode:
-        raise UsageError(_KINDS, repr(text), "diff", "Name a folder or a revision that there is.")
+        raise InputError(_KINDS, repr(text), "diff", "Name a folder or a revision that there is.")
     return done.stdout.strip()
 
 
@@ -147,7 +147,7 @@ def _fetch(text: str, commit: str, root: Path, folder: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             files.get_file(f"{prefix}/{name}" if prefix != "." else name, str(target))
     except Exception as problem:  # what DVC and its parts raise has no common root
-        raise UsageError(
+        raise InputError(
             f"the tables of revision {text}", str(problem) or type(problem).__name__, "diff",
             "`dvc fetch --all-commits` brings old tables into the cache.",
         ) from problem  # fmt: skip

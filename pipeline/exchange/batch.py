@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pipeline.answer import completion_text
-from pipeline.errors import ExchangeError
+from pipeline.errors import InputError
 from pipeline.parse.reader import read_selection
 from schemas.taskset import PORTFOLIOS, Forgiveness
 
@@ -78,16 +78,16 @@ class RewardMaps(NamedTuple):
 
         Raises
         ------
-        ExchangeError
+        InputError
             There are not as many tasks as answers, a task is out of range, or an answer has an
             unknown shape.
         """
         if tasks.shape != (len(answers),):
             found = f"shape {tasks.shape}"
-            raise ExchangeError(f"a task for each of {len(answers)} answers", found, "tasks", "")
+            raise InputError(f"a task for each of {len(answers)} answers", found, "tasks", "")
         if len(tasks) and not 0 <= tasks.min() <= tasks.max() < len(self.choices):
             expected = f"tasks from 0 to {len(self.choices) - 1}"
-            raise ExchangeError(expected, f"{tasks.min()} to {tasks.max()}", "tasks", "")
+            raise InputError(expected, f"{tasks.min()} to {tasks.max()}", "tasks", "")
         codes = np.array(self._codes(answers, tasks), dtype=np.int64)
         found_scores: NDArray[np.int32] = self.scores_bps[tasks, codes]
         return found_scores

@@ -1,4 +1,6 @@
-"""A published data set taken in: its files checked, its answers as replay files (spec 6).
+"""A published data set taken in: its files checked, its answers as replay files.
+
+See docs/published.md.
 
 Everything that the data set says of itself is checked before it is used: the manifest's hash, size
 and SHA-256 of every file, the release file, every task, every response's own `artifact_sha256`, and
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from pydantic import Field
 
 from pipeline.asking.replay import ANSWER_LIMIT
-from pipeline.errors import ExchangeError, ReleaseError
+from pipeline.errors import InputError, ReleaseError
 from pipeline.files import hash_file, read_bytes, read_json
 from pipeline.release.dataset import (
     RELEASE,
@@ -148,7 +150,7 @@ def import_dataset(source: Path, staging: Path, place: str, progress: Progress) 
 
     Raises
     ------
-    ReleaseError, FreezeError, ExchangeError
+    ReleaseError, InputError
         Something is not what it says; names the file, the row and the field.
     """
     manifest = read_manifest(source / MANIFEST)
@@ -176,7 +178,7 @@ def import_dataset(source: Path, staging: Path, place: str, progress: Progress) 
         slug: ReplayRoute(
             adapter="replay",
             answers=f"{place}/answers/{slug}.jsonl",
-            sha256=hash_file(answers / f"{slug}.jsonl", ExchangeError).sha256,
+            sha256=hash_file(answers / f"{slug}.jsonl", InputError).sha256,
             answer_rule="verbatim",
             label=model.model_name,
             ranked=True,
@@ -194,7 +196,7 @@ def model_slugs(model_ids: Sequence[str], where: str) -> dict[str, str]:
 
     Raises
     ------
-    ExchangeError
+    InputError
         Two ids would share a slug but for case, or one's slug has no or too many characters.
     """
     slugs: dict[str, str] = {}
@@ -203,7 +205,7 @@ def model_slugs(model_ids: Sequence[str], where: str) -> dict[str, str]:
         taken = {other.lower() for other in slugs.values()}
         if slug.lower() in taken or not 0 < len(slug) <= 64:  # noqa: PLR2004  # as `Slug` has it
             found = f"{model_id}, which gives {slug}"
-            raise ExchangeError("model ids that give slugs of their own", found, where, _REMEDY)
+            raise InputError("model ids that give slugs of their own", found, where, _REMEDY)
         slugs[model_id] = slug
     return slugs
 
@@ -219,7 +221,7 @@ def _read_models(path: Path, manifest: Manifest) -> dict[str, ModelLine]:
     ids = [model.model_id for model in models]
     for model_id in ids:
         if ids.count(model_id) > 1:
-            raise ExchangeError("every model once", f"{model_id} twice", str(path), _REMEDY)
+            raise InputError("every model once", f"{model_id} twice", str(path), _REMEDY)
     slugs = model_slugs(ids, str(path))
     return {slugs[model.model_id]: model for model in models}
 
@@ -280,7 +282,7 @@ class _Intake:
             if not all(seen):
                 first = next(name for name, number in self._tasks.items() if not seen[number])
                 found = f"{seen.count(0)} missing for {slug}, first {first}"
-                raise ExchangeError("a response in every cell", found, str(self._path), _REMEDY)
+                raise InputError("a response in every cell", found, str(self._path), _REMEDY)
         place = DocumentPlace(where)
         place.equal("primary_observation_count", expected, self.count)
         for panel, hashes in self._hashes.items():

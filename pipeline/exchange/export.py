@@ -1,4 +1,4 @@
-"""Training data out: the train stage's tables as files that trainers read (spec 7).
+"""Training data out: the train stage's tables as files that trainers read (docs/training.md).
 
 Fields, names and order are those of the published development data, so for the published task sets
 the files are the published ones, byte for byte as JSON Lines. A file of the core never leaves: a
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pipeline.errors import ExchangeError
+from pipeline.errors import InputError
 from pipeline.exchange.formats import Format, Kind
 from pipeline.files import replacing, write_bytes
 from pipeline.release.documents import canonical_text
@@ -47,14 +47,14 @@ def export_rows(
 
     Raises
     ------
-    ExchangeError
+    InputError
         There is nothing to train on.
     TableError
         A table is missing, damaged or made for another core, or the place cannot be written.
     """
     files = training_rows(workspace, kind)
     if not any(files.values()):
-        raise ExchangeError(
+        raise InputError(
             "tasks whose anchors are not in the core", "none", "artifacts/train",
             "Freeze more tasks than the core takes; params.yaml: score.core.size.",
         )  # fmt: skip

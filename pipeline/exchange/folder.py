@@ -7,7 +7,7 @@ import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pipeline.errors import ExchangeError, UsageError
+from pipeline.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +22,9 @@ def appearing(target: Path) -> Iterator[Path]:
 
     Raises
     ------
-    UsageError
+    InputError
         The target is there already.
-    ExchangeError
+    InputError
         The disk is full or the place cannot be written; nothing stays.
     """
     refuse_existing(target)
@@ -34,7 +34,7 @@ def appearing(target: Path) -> Iterator[Path]:
         yield staging
         staging.rename(target)
     except OSError as problem:
-        raise ExchangeError(
+        raise InputError(
             "a writable place with room",
             problem.strerror or str(problem),
             str(target),
@@ -45,8 +45,8 @@ def appearing(target: Path) -> Iterator[Path]:
 
 
 def refuse_existing(target: Path) -> None:
-    """Raise `UsageError` where something has the name already."""
+    """Raise `InputError` where something has the name already."""
     if target.exists() or target.is_symlink():
-        raise UsageError(
+        raise InputError(
             "a folder that is not there yet", "one that is", str(target), "Name another or move it."
         )

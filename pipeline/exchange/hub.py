@@ -1,4 +1,6 @@
-"""A data set from the Hugging Face Hub, at a pinned revision, checked before it is used (spec 6).
+"""A data set from the Hugging Face Hub, at a pinned revision, checked before it is used.
+
+See docs/published.md.
 
 The manifest comes first and is checked by its own hash; it says how long every other file is and
 which SHA-256 it has. A file that is there already is not fetched again, and one that was cut short
@@ -12,7 +14,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.errors import ExchangeError, ProviderError, UsageError
+from pipeline.errors import InputError, ProviderError
 from pipeline.exchange.dataset import FILES, MANIFEST
 from pipeline.files import hash_file
 from pipeline.release.dataset import read_manifest
@@ -59,7 +61,7 @@ def parse_source(text: str, environment: Mapping[str, str] = os.environ) -> HubS
 
     Raises
     ------
-    UsageError
+    InputError
         It is spelt in another way, the revision is not a whole commit hash, or a token would
         travel without encryption.
     """
@@ -67,7 +69,7 @@ def parse_source(text: str, environment: Mapping[str, str] = os.environ) -> HubS
 
     match = _SOURCE.fullmatch(text)
     if match is None:
-        raise UsageError(
+        raise InputError(
             "hub:OWNER/NAME@REVISION with the 40 characters of a commit", text, "source",
             "A branch or a tag can move; the page of its commits shows the hash.",
         )  # fmt: skip
@@ -76,15 +78,15 @@ def parse_source(text: str, environment: Mapping[str, str] = os.environ) -> HubS
     try:
         address = httpx.URL(endpoint)
     except httpx.InvalidURL as problem:
-        raise UsageError("an address", str(problem), "HF_ENDPOINT", "Mend it.") from problem
+        raise InputError("an address", str(problem), "HF_ENDPOINT", "Mend it.") from problem
     if address.scheme not in {"http", "https"} or not address.host:
-        raise UsageError("an http or https address", endpoint, "HF_ENDPOINT", "Mend it.")
+        raise InputError("an http or https address", endpoint, "HF_ENDPOINT", "Mend it.")
     if address.userinfo:
-        raise UsageError(
+        raise InputError(
             "an address without a password", "one with", "HF_ENDPOINT", "Use HF_TOKEN."
         )
     if token and address.scheme == "http" and address.host not in _LOOPBACK:
-        raise UsageError("https, since HF_TOKEN is set", endpoint, "HF_ENDPOINT", "Use https.")
+        raise InputError("https, since HF_TOKEN is set", endpoint, "HF_ENDPOINT", "Use https.")
     return HubSource(match[1], match[2], endpoint, token)
 
 
@@ -104,9 +106,9 @@ def fetch(source: HubSource, folder: Path, progress: Progress) -> None:
     ------
     ProviderError
         The host cannot be reached, refuses, asks to wait, or ends too early; going on is possible.
-    ExchangeError
+    InputError
         The host has no such file, another revision, or gives something else.
-    ReleaseError, FreezeError
+    ReleaseError, InputError
         The manifest is not what it says.
     """
     import httpx
@@ -135,7 +137,7 @@ def fetch(source: HubSource, folder: Path, progress: Progress) -> None:
 
 
 def _is_whole(path: Path, entry: ManifestFile) -> bool:
-    return path.exists() and tuple(hash_file(path, ExchangeError)) == (entry.bytes, entry.sha256)
+    return path.exists() and tuple(hash_file(path, InputError)) == (entry.bytes, entry.sha256)
 
 
 class _Download:
@@ -154,7 +156,7 @@ class _Download:
 
         limit = _MANIFEST_LIMIT if entry is None else entry.bytes
         if limit > _FILE_LIMIT:
-            raise ExchangeError(f"at most {_FILE_LIMIT:,} bytes", f"{limit:,}", self._where, "")
+            raise InputError(f"at most {_FILE_LIMIT:,} bytes", f"{limit:,}", self._where, "")
         have = self._part.stat().st_size if entry is not None and self._part.exists() else 0
         if have > limit:
             have = 0
@@ -180,21 +182,21 @@ class _Download:
             raise ProviderError("the file", f"HTTP {status}", self._where, remedy)
         if status in (401, 403):
             remedy = "Set HF_TOKEN to a token that may read it."
-            raise ExchangeError("the file", f"HTTP {status}", self._where, remedy)
+            raise InputError("the file", f"HTTP {status}", self._where, remedy)
         if status == _RANGE:
             self._part.unlink()
             raise ProviderError("the rest of the file", "none", self._where, _AGAIN)
         if status not in (_OK, _PARTIAL):
             remedy = "Check the repository, the revision and HF_ENDPOINT."
-            raise ExchangeError("the file", f"HTTP {status}", self._where, remedy)
+            raise InputError("the file", f"HTTP {status}", self._where, remedy)
         for one in (*response.history, response):
             commit = one.headers.get("x-repo-commit")
             if commit not in (None, self._source.revision):
                 expected = f"revision {self._source.revision}"
-                raise ExchangeError(expected, commit, self._where, "Pin the revision you mean.")
+                raise InputError(expected, commit, self._where, "Pin the revision you mean.")
         if response.headers.get("content-type", "").startswith("text/html"):
             remedy = "A page stands in its place: check HF_ENDPOINT and the network."
-            raise ExchangeError("the file", "HTML", self._where, remedy)
+            raise InputError("the file", "HTML", self._where, remedy)
         begins = response.headers.get("content-range", "")
         if status == _PARTIAL and not begins.startswith(f"bytes {have}-"):
             raise ProviderError(f"bytes from {have}", begins, self._where, _AGAIN)
@@ -208,10 +210,10 @@ class _Download:
                 stream.write(chunk)
         if have > limit:
             self._part.unlink()
-            raise ExchangeError(f"{limit:,} bytes", "more", self._where, "Check the revision.")
+            raise InputError(f"{limit:,} bytes", "more", self._where, "Check the revision.")
 
     def _verify(self, entry: ManifestFile) -> None:
-        found = hash_file(self._part, ExchangeError)
+        found = hash_file(self._part, InputError)
         if found.size < entry.bytes:
             self._part.unlink()  # it ended where it said it would, so it is another file
             expected, had = f"{entry.bytes:,} bytes", f"{found.size:,}"
@@ -219,4 +221,4 @@ class _Download:
         if found.sha256 != entry.sha256:
             self._part.unlink()
             expected = f"sha256 {entry.sha256}, as the manifest says"
-            raise ExchangeError(expected, found.sha256, self._where, "Check the revision.")
+            raise InputError(expected, found.sha256, self._where, "Check the revision.")

@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from pipeline.exchange.dataset import MANIFEST, import_dataset
 from pipeline.exchange.folder import appearing, refuse_existing
 from pipeline.exchange.hub import HUB_PREFIX, fetch, parse_source
@@ -70,11 +70,11 @@ def import_published(
 
     Raises
     ------
-    UsageError
+    InputError
         There is no such source, or the target is there already.
     ProviderError
         The Hub stopped answering; the same call goes on where it ended.
-    ReleaseError, FreezeError, ExchangeError
+    ReleaseError, InputError
         Something is not what it says.
     """
     if source.startswith(HUB_PREFIX):
@@ -87,7 +87,7 @@ def import_published(
         return imported
     folder = Path(source)
     if not folder.is_dir():
-        raise UsageError("a folder", "none", source, "Name the folder of the download.")
+        raise InputError("a folder", "none", source, "Name the folder of the download.")
     whole = target.resolve()
     inside = whole.is_relative_to(root.resolve())
     place = (whole.relative_to(root.resolve()) if inside else whole).as_posix()

@@ -15,7 +15,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.answer import completion_text
-from pipeline.errors import ExchangeError, UsageError
+from pipeline.errors import InputError
 from pipeline.exchange.answers import read_answers
 from pipeline.files import read_json, write_bytes
 from pipeline.identity import canonical_bytes, digest
@@ -63,7 +63,7 @@ def score_answers(workspace: Workspace, answers: Mapping[str, str | None]) -> Ow
 
     Raises
     ------
-    ExchangeError
+    InputError
         A task is unknown.
     TableError
         No tasks are frozen, or a table is damaged.
@@ -71,7 +71,7 @@ def score_answers(workspace: Workspace, answers: Mapping[str, str | None]) -> Ow
     frozen = {task.task_id for task in workspace.read("freeze", Task).rows()}
     unknown = [task_id for task_id in answers if task_id not in frozen]
     if unknown:
-        raise ExchangeError(
+        raise InputError(
             "ids of frozen tasks", f"{unknown[0]} ({len(unknown)} unknown in all)", "answers",
             "`flavourbench template` writes the ids to answer.",
         )  # fmt: skip
@@ -99,18 +99,18 @@ def check_report(
 
     Raises
     ------
-    ExchangeError
+    InputError
         The file is no report, its digest is not that of its content, or what is built from it
         under this workspace's tasks differs; names the first field that does.
     """
-    stated = read_json(path, _REPORT_LIMIT, ExchangeError)
+    stated = read_json(path, _REPORT_LIMIT, InputError)
     where = str(path)
     if not isinstance(stated, dict) or not isinstance(stated.get("tasks"), list):
-        raise ExchangeError("a report of `flavourbench score`", "another file", where, "")
+        raise InputError("a report of `flavourbench score`", "another file", where, "")
     rest = {name: value for name, value in stated.items() if name != "digest"}
     found = digest("own-score", rest)
     if found != stated.get("digest"):
-        raise ExchangeError(f"digest {found}", str(stated.get("digest")), where, "It was changed.")
+        raise InputError(f"digest {found}", str(stated.get("digest")), where, "It was changed.")
     if answers is None:
         readings = dict(_stated_reading(line, where) for line in stated["tasks"])
         aside = stated.get("aside")
@@ -120,7 +120,7 @@ def check_report(
     for name in sorted(built.keys() | stated.keys()):
         if built.get(name) != stated.get(name):
             expected = f"{name} as it follows from the answers and this run"
-            raise ExchangeError(
+            raise InputError(
                 expected, _short(stated.get(name), built.get(name)), where,
                 "It was made for other answers, tasks or parameters.",
             )  # fmt: skip
@@ -134,14 +134,14 @@ def own_report(
 
     Raises
     ------
-    ExchangeError
+    InputError
         As `read_answers`, `score_answers` and `check_report` do.
     """
     given = None if answers is None else read_answers(answers)
     if check is not None:
         return check_report(workspace, check, given), check
     if answers is None or given is None:
-        raise UsageError("a file of answers", "none", "score", "Name one.")
+        raise InputError("a file of answers", "none", "score", "Name one.")
     report = score_answers(workspace, given)
     path = to or answers.with_name(f"{answers.stem}.score.json")
     write_bytes(path, canonical_bytes(report.document) + b"\n")
@@ -259,7 +259,7 @@ def _stated_reading(line: Any, where: str) -> tuple[str, Reading | None]:
             return task_id, None if status is CellStatus.MISSING else known
     except (KeyError, TypeError, ValueError):
         pass
-    raise ExchangeError("lines of tasks", f"{line!r}", where, "It was changed.")
+    raise InputError("lines of tasks", f"{line!r}", where, "It was changed.")
 
 
 def _short(stated: Any, built: Any) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.asking.replay import read_replay
-from pipeline.errors import ExchangeError, ReleaseError
+from pipeline.errors import InputError, ReleaseError
 from pipeline.exchange.agreement import Agreement, ComparedFigure, Draws
 from pipeline.exchange.dataset import LEADERBOARD, PAIRS, model_slugs
 from pipeline.exchange.layout import OurResults, leaderboard_rows, pair_rows, release_analysis
@@ -57,15 +57,15 @@ def compare_published(workspace: Workspace, progress: Progress = silent) -> Comp
 
     Raises
     ------
-    ExchangeError
+    InputError
         The workspace's release is no published data set, or a model of it is no ranked route.
-    ReleaseError, FreezeError, TableError, StatisticsError
+    ReleaseError, InputError, TableError, InputError
         A published file or one of our tables is not what it says.
     """
     parameters = workspace.parameters
     release = parameters.release
     if not isinstance(release, PublishedRelease) or not release.published.manifest:
-        raise ExchangeError(
+        raise InputError(
             "a published data set", f"release source {release.source!r}", "params.yaml: release",
             "Run `flavourbench import` and copy the params.yaml that it writes.",
         )  # fmt: skip
@@ -172,8 +172,8 @@ def _model_ids(analysis: dict[str, Any], slugs: tuple[str, ...]) -> dict[str, st
         where = "params.yaml: routes"
         if slug in named:
             found = f"none for {named[slug]}"
-            raise ExchangeError("a ranked route for every model", found, where, "Import again.")
-        raise ExchangeError(
+            raise InputError("a ranked route for every model", found, where, "Import again.")
+        raise InputError(
             "ranked routes of published models only", slug, where,
             f"Set ranked: false on {slug} for this comparison.",
         )  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.answer import completion_text
-from pipeline.errors import ExchangeError
+from pipeline.errors import InputError
 from pipeline.parse.reader import read_selection
 from pipeline.showing.numbers import bps
 from pipeline.showing.view import View
@@ -41,7 +41,7 @@ def reward_of(workspace: Workspace, name: str, text: str) -> tuple[Reward, Task]
 
     Raises
     ------
-    UsageError
+    InputError
         No task, or more than one, has that id or start of a digest.
     TableError
         No tasks are frozen, or their table is damaged.
@@ -103,7 +103,7 @@ def selection_reward(
 
     Raises
     ------
-    ExchangeError
+    InputError
         A completion has an unknown shape, the columns are not as many as the completions, a
         contract is unknown, or a map lacks the selection.
     """
@@ -111,7 +111,7 @@ def selection_reward(
     counts = [len(column) for column in (completions, choices, selection_scores_bps, contracts)]
     if len(set(counts)) != 1:
         found = ", ".join(map(str, counts))
-        raise ExchangeError("columns as long as the completions", found, "reward", _REMEDY)
+        raise InputError("columns as long as the completions", found, "reward", _REMEDY)
     return [
         _score_of(completion_text(completion), names, scores, _contract(contract)) / BEST_BPS
         for completion, names, scores, contract in zip(
@@ -122,7 +122,7 @@ def selection_reward(
 
 def _contract(name: str) -> ParserContract:
     if name not in CONTRACTS:
-        raise ExchangeError(f"one of {', '.join(CONTRACTS)}", repr(name), "reward", _REMEDY)
+        raise InputError(f"one of {', '.join(CONTRACTS)}", repr(name), "reward", _REMEDY)
     return CONTRACTS[name]
 
 
@@ -132,10 +132,10 @@ def _score_of(
     """The score of an answer text in basis points; 0 where it holds no selection."""
     ordered = [names[label] for label in LABELS if label in names]
     if len(ordered) != len(LABELS):
-        raise ExchangeError("choices A to H", ", ".join(names), "reward", _REMEDY)
+        raise InputError("choices A to H", ", ".join(names), "reward", _REMEDY)
     selection = read_selection(text, ordered, contract).selection
     if selection is None:
         return 0
     if selection not in scores:
-        raise ExchangeError("a map of all 56 portfolios", f"no {selection}", "reward", _REMEDY)
+        raise InputError("a map of all 56 portfolios", f"no {selection}", "reward", _REMEDY)
     return scores[selection]

@@ -1,4 +1,4 @@
-"""Published task sets and their plan taken in, without any answers (spec 2).
+"""Published task sets and their plan taken in, without any answers (docs/published.md).
 
 The plan names the task sets that it was made for by their `artifact_sha256`, so it says which of
 the documents in a folder belong together, and which panel each is.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.errors import ExchangeError, ReleaseError
+from pipeline.errors import InputError, ReleaseError
 from pipeline.exchange.dataset import PublishedInference
 from pipeline.files import read_bytes, read_json
 from pipeline.release.documents import DocumentPlace, Loose
@@ -50,15 +50,15 @@ def import_tasksets(source: Path, staging: Path) -> ImportedTasks:
 
     Raises
     ------
-    ExchangeError
+    InputError
         The folder holds no plan or more than one, or not all task sets that it names.
-    ReleaseError, FreezeError
+    ReleaseError, InputError
         A document is not what it says of itself.
     """
     documents = _documents(source)
     plans = [name for name, document in documents.items() if "common_core" in document]
     if len(plans) != 1:
-        raise ExchangeError(
+        raise InputError(
             "a data set's DATA_MANIFEST.json, or one analysis plan beside its task sets",
             f"{len(plans)} plans" if plans else "neither",
             str(source),
@@ -80,7 +80,7 @@ def import_tasksets(source: Path, staging: Path) -> ImportedTasks:
         task = frozen.get(entry.task_id)
         if task is None or (task.panel, task.family) != (entry.panel, entry.family):
             expected = "planned tasks in the task sets, under the same panel and family"
-            raise ExchangeError(expected, entry.task_id, where, "Fetch the plan and sets again.")
+            raise InputError(expected, entry.task_id, where, "Fetch the plan and sets again.")
     release = staging / "release"
     release.mkdir()
     for name in (plan, *panels.values()):
@@ -101,7 +101,7 @@ def _documents(source: Path) -> dict[str, dict[str, Any]]:
     paths = sorted(source.glob("*.json"))
     if len(paths) > _MOST_DOCUMENTS:
         expected = f"at most {_MOST_DOCUMENTS} JSON files"
-        raise ExchangeError(expected, str(len(paths)), str(source), "Name a smaller folder.")
+        raise InputError(expected, str(len(paths)), str(source), "Name a smaller folder.")
     found = {}
     for path in paths:
         value = read_json(path, _DOCUMENT_LIMIT, ReleaseError)
@@ -122,7 +122,7 @@ def _find_set(
         if "task_set_sha256" in document and document.get("artifact_sha256") in named
     ]
     if len(found) != 1:
-        raise ExchangeError(
+        raise InputError(
             f"one task set of {panel} with the artifact_sha256 that the plan names",
             f"{len(found)} of them",
             where,

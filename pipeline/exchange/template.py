@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from pipeline.exchange.own import expected_tasks
 from pipeline.files import write_bytes
 from pipeline.showing.view import View
@@ -37,14 +37,14 @@ def write_template(workspace: Workspace, path: Path) -> Template:
 
     Raises
     ------
-    UsageError
+    InputError
         The file's name is not one of JSON Lines, or another file has it already.
     TableError
         No tasks are frozen, or the place cannot be written.
     """
     if path.suffix.lower() not in _ENDINGS:
         ending = f"a file that ends in {' or '.join(_ENDINGS)}"
-        raise UsageError(ending, path.suffix or "none", str(path), "Name such a file.")
+        raise InputError(ending, path.suffix or "none", str(path), "Name such a file.")
     expected = expected_tasks(workspace)
     needed = {task.task_id for task in expected}
     others = [t for t in workspace.read("freeze", Task).rows() if t.task_id not in needed]
@@ -56,7 +56,7 @@ def write_template(workspace: Workspace, path: Path) -> Template:
     data = "".join(lines).encode("utf-8")
     if path.is_file() and path.read_bytes() != data:
         found, remedy = "another file", "Its answers are kept: name a new file."
-        raise UsageError("a new file, or an untouched template", found, str(path), remedy)
+        raise InputError("a new file, or an untouched template", found, str(path), remedy)
     write_bytes(path, data)
     return Template(len(rows), len(expected))
 

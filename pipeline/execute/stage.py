@@ -1,4 +1,4 @@
-"""The execute stage: every route is asked every frozen task, once, ever (design 6)."""
+"""The execute stage: every route is asked every frozen task, once, ever (docs/routes.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Eight candidates for every anchor of a family, for all anchors at once (spec 2)."""
+"""Eight candidates for every anchor of a family, for all anchors at once (docs/tasks.md)."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class RankedPools:
 
 
 def spaced(size: int, count: int) -> tuple[int, ...]:
-    """Positions round-half-even(i * (size - 1) / (count - 1)), i = 0..count-1 (spec 2)."""
+    """Positions round-half-even(i * (size - 1) / (count - 1)), i = 0..count-1 (docs/tasks.md)."""
     return tuple(round(Fraction(i * (size - 1), count - 1)) for i in range(count))
 
 

@@ -1,4 +1,4 @@
-"""Tasks from a release: the face of the freeze stage's algorithm (spec 2).
+"""Tasks from a release: the face of the freeze stage's algorithm (docs/tasks.md).
 
 Candidates and maps depend on no panel, so they are made once for all; a panel only selects,
 numbers and labels. The result does not depend on the order of the ingredients, nor on the machine
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.errors import FreezeError
+from pipeline.errors import InputError
 from pipeline.freeze.candidates import Space, candidates
 from pipeline.freeze.eligible import eligible_ingredients
 from pipeline.freeze.families import RULES
@@ -66,7 +66,7 @@ def compile_tasks(
 
     Raises
     ------
-    FreezeError
+    InputError
         Nothing is eligible, a vector is unusable, a direction is missing, a quota cannot be met,
         a family shows too few categories, or a panel takes a row without a usable map.
     """
@@ -96,7 +96,7 @@ def assemble(
 
     Raises
     ------
-    FreezeError
+    InputError
         As `selection.select_panel` does.
     """
     tasks: list[Task] = []
@@ -120,7 +120,7 @@ def measure(eligible: Eligible, directions: Sequence[Direction] | None) -> Space
 
     Raises
     ------
-    FreezeError
+    InputError
         A vector is unusable, or a cuisine has no direction.
     """
     units = unit_vectors(eligible.vectors, eligible.names)
@@ -153,7 +153,7 @@ def _projections(
     by_cuisine = {one.cuisine: one.vector for one in directions}
     missing = [cuisine for cuisine in CUISINES if cuisine not in by_cuisine]
     if missing:
-        raise FreezeError(
+        raise InputError(
             "a direction for each of the eight cuisines",
             f"none for {', '.join(missing)}",
             f"directions, family {Family.CULTURAL}",
@@ -161,7 +161,7 @@ def _projections(
         )
     arrows = unit_vectors([by_cuisine[cuisine] for cuisine in CUISINES], CUISINES)
     if arrows.shape[1] != units.shape[1]:
-        raise FreezeError(
+        raise InputError(
             f"{units.shape[1]} dimensions, as the ingredients have",
             str(arrows.shape[1]),
             "directions",

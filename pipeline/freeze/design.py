@@ -1,4 +1,4 @@
-"""The design document: what shapes tasks, in one value without floats (design 4, spec 2).
+"""The design document: what shapes tasks, in one value without floats (docs/tasks.md).
 
 Its digest is part of a task set's identity. It is read off the constants that the code runs on, and
 off the parameters; it holds no second copy of either.

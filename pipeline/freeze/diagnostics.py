@@ -1,4 +1,4 @@
-"""What the maps of a panel and family look like before any model is asked (spec 2)."""
+"""What the maps of a panel and family look like before any model is asked (docs/tasks.md)."""
 
 from __future__ import annotations
 

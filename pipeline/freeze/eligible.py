@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.errors import FreezeError
+from pipeline.errors import InputError
 from schemas.release import CORE_CATEGORIES, CUISINES, UNIVERSAL
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Eligible:
 
 
 def eligible_ingredients(ingredients: Sequence[Ingredient], excluded: Collection[str]) -> Eligible:
-    """Keep core categories, plain names, and nothing excluded (spec 2).
+    """Keep core categories, plain names, and nothing excluded (docs/tasks.md).
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def eligible_ingredients(ingredients: Sequence[Ingredient], excluded: Collection
 
     Raises
     ------
-    FreezeError
+    InputError
         No ingredient is eligible, or two have one name.
     """
     plain = re.compile(NAME_PATTERN)
@@ -131,7 +131,7 @@ def check_excluded(ingredients: Sequence[Ingredient], excluded: Collection[str])
 
     Raises
     ------
-    FreezeError
+    InputError
         Names the first few of them, each with the names that it is spelt much like.
     """
     known = {one.name for one in ingredients}
@@ -143,7 +143,7 @@ def check_excluded(ingredients: Sequence[Ingredient], excluded: Collection[str])
         close = difflib.get_close_matches(name, known, n=3)
         said.append(f"{name!r}" + (f" (close: {', '.join(close)})" if close else ""))
     more = len(unknown) - len(said)
-    raise FreezeError(
+    raise InputError(
         "names of ingredients in the release",
         ", ".join(said) + (f" and {more} more that are none" if more else ""),
         "params.yaml: freeze.excluded_anchors",
@@ -154,7 +154,7 @@ def check_excluded(ingredients: Sequence[Ingredient], excluded: Collection[str])
 def _check(kept: Sequence[Ingredient], steps: Sequence[Step]) -> None:
     if not kept:
         empty = next(step for step in steps if not step.left)
-        raise FreezeError(
+        raise InputError(
             "an eligible ingredient",
             f"none {empty.rule}",
             "ingredients",
@@ -162,6 +162,6 @@ def _check(kept: Sequence[Ingredient], steps: Sequence[Step]) -> None:
         )
     for before, after in itertools.pairwise(kept):
         if before.name == after.name:
-            raise FreezeError(
+            raise InputError(
                 "unique names", f"{after.name} twice", "ingredients", "Rebuild the release."
             )

@@ -1,4 +1,4 @@
-"""The four families as data: pools, candidates, spreads, weights and variants (spec 2).
+"""The four families as data: pools, candidates, spreads, weights and variants (docs/tasks.md).
 
 Nothing here computes. `candidates` and `maps` read these rules, `design` writes them into the
 design document, so that what shapes a task and what names its design are the same constants.

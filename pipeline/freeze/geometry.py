@@ -1,4 +1,4 @@
-"""Cosines that come out the same on every machine, and who overlaps with whom (spec 2).
+"""Cosines that come out the same on every machine, and who overlaps with whom (docs/tasks.md).
 
 A BLAS product adds up in an order that depends on the library, the processor and the number of
 threads; about 93 in 100 cosines of a release change in their last bits with it, and an integer
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.errors import FreezeError
+from pipeline.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def unit_vectors(vectors: Sequence[bytes], names: Sequence[str]) -> _Floats:
 
     Raises
     ------
-    FreezeError
+    InputError
         Lengths differ or are out of range, or a vector is zero or not finite; names the first.
     """
     size = len(vectors[0])
@@ -163,5 +163,5 @@ def _split(vectors: _Floats) -> tuple[_Floats, _Floats]:
     return high, low
 
 
-def _refusal(expected: str, found: str, name: str) -> FreezeError:
-    return FreezeError(expected, found, f"vector of {name}", "Rebuild the release.")
+def _refusal(expected: str, found: str, name: str) -> InputError:
+    return InputError(expected, found, f"vector of {name}", "Rebuild the release.")

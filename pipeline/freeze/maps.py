@@ -1,4 +1,4 @@
-"""Utilities and scores of all 56 portfolios, for all rows of a family at once (spec 2).
+"""Utilities and scores of all 56 portfolios, for all rows of a family at once (docs/tasks.md).
 
 Every sum has three terms or fewer and is written out, so that it has one order and one result.
 """

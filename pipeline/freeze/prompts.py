@@ -1,4 +1,4 @@
-"""What a model reads: one template a family (spec 2).
+"""What a model reads: one template a family (docs/tasks.md).
 
 A template shows the question and eight labelled names, and names the answer's last line by its
 marker. It gives no example of a valid answer, which would anchor models and collide with theirs.

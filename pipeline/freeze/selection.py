@@ -1,4 +1,6 @@
-"""Which rows become a panel's tasks: strata, hash orders, quotas, caps, ids, labels (spec 2).
+"""Which rows become a panel's tasks: strata, hash orders, quotas, caps, ids, labels.
+
+See docs/tasks.md.
 
 Hash orders are lower-case hex SHA-256 over the UTF-8 of fields joined by NUL, the first of them the
 panel's seed. `HASHED` names the fields.
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pipeline.errors import FreezeError
+from pipeline.errors import InputError
 from pipeline.freeze.eligible import Step, told
 from pipeline.freeze.maps import MINIMUM_FEASIBLE, MINIMUM_RANGE_PPB
 from schemas.release import CORE_CATEGORIES
@@ -122,7 +124,7 @@ def select_panel(
 
     Raises
     ------
-    FreezeError
+    InputError
         A quota cannot be met, a family shows too few categories, or a panel that keeps
         unscoreable rows takes one.
     """
@@ -230,7 +232,7 @@ def _steps(panel: _Panel, table: FamilyTable) -> tuple[Step, ...]:
     return (*table.candidates.steps, Step(_SCOREABLE, int(table.maps.scoreable.sum())))
 
 
-def _short(panel: _Panel, table: FamilyTable, stratum: int, steps: tuple[Step, ...]) -> FreezeError:
+def _short(panel: _Panel, table: FamilyTable, stratum: int, steps: tuple[Step, ...]) -> InputError:
     """The refusal of a stratum that is too small: names the first rule that left nothing.
 
     Where every rule left something, it is the first that left fewer than all strata need.
@@ -252,7 +254,7 @@ def _short(panel: _Panel, table: FamilyTable, stratum: int, steps: tuple[Step, .
     else:
         lower = min(short.left // STRATA, quota - 1)
         advice = f"Lower freeze.quota to {lower} or less, or take a larger release."
-    return FreezeError(
+    return InputError(
         f"a quota of {quota} anchors",
         f"{steps[-1].left}: {left} {short.rule}",
         f"{_where(panel, table.family)}, stratum {stratum}",
@@ -260,9 +262,9 @@ def _short(panel: _Panel, table: FamilyTable, stratum: int, steps: tuple[Step, .
     )
 
 
-def _narrow(panel: _Panel, family: Family, shown: Counter[int]) -> FreezeError:
+def _narrow(panel: _Panel, family: Family, shown: Counter[int]) -> InputError:
     names = ", ".join(CORE_CATEGORIES[code] for code in sorted(shown))
-    return FreezeError(
+    return InputError(
         f"anchors of at least {panel.freeze.minimum_categories} categories",
         f"{len(shown)} ({names})",
         _where(panel, family),
@@ -270,8 +272,8 @@ def _narrow(panel: _Panel, family: Family, shown: Counter[int]) -> FreezeError:
     )
 
 
-def _unscoreable(panel: _Panel, family: Family, stratum: int, anchor: str) -> FreezeError:
-    return FreezeError(
+def _unscoreable(panel: _Panel, family: Family, stratum: int, anchor: str) -> InputError:
+    return InputError(
         f"a map with {MINIMUM_FEASIBLE} feasible portfolios, a range of "
         f"{MINIMUM_RANGE_PPB} billionths and one optimum",
         f"none for anchor {anchor}",

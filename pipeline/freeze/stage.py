@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import FreezeError
+from pipeline.errors import InputError
 from pipeline.freeze.compile import compile_tasks
 from pipeline.freeze.design import design_document
 from pipeline.freeze.diagnostics import diagnostics
@@ -34,7 +34,7 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
 
     Raises
     ------
-    FreezeError
+    InputError
         Tasks cannot be compiled, or a published task belongs to no family that is known.
     TableError
         The release's tables are missing or damaged.
@@ -94,14 +94,14 @@ def _check_families(tasks: Sequence[Task], families: Sequence[Family]) -> None:
 
     Raises
     ------
-    FreezeError
+    InputError
         Names it, and how many tasks every family has.
     """
     counts = Counter(task.family.value for task in tasks)
     empty = next((family for family in families if not counts[family.value]), None)
     if empty is not None:
         held = ", ".join(f"{count:,} of {name}" for name, count in sorted(counts.items()))
-        raise FreezeError(
+        raise InputError(
             "a published task of every family", f"none of {empty} ({held or 'no task at all'})",
             "params.yaml: freeze.families", "Leave out the families that the release lacks.",
         )  # fmt: skip
@@ -112,12 +112,12 @@ def _as_task(row: PublishedTask) -> Task:
 
     Raises
     ------
-    FreezeError
+    InputError
         Its family is unknown.
     """
     known = [family.value for family in Family]
     if row.family not in known:
-        raise FreezeError(
+        raise InputError(
             f"a family of {', '.join(known)}", row.family, row.task_id, "Check the published set."
         )
     return Task.model_validate(row.model_dump(exclude={"document"}), strict=False)

@@ -1,7 +1,23 @@
-"""Intervals, tests, ranks and groups of models on the common core.
+"""Intervals, tests, ranks and groups of models on the common core (docs/statistics.md).
 
-Two contracts: ``published`` (portfolio spec, section 5) and ``calibrated`` (inference spec). Under
-``calibrated`` an `Analysis` carries a `Calibrated` with what may be claimed.
+Two contracts: ``published`` and ``calibrated`` (decision 080). Under ``calibrated`` an `Analysis`
+carries a `Calibrated` with what may be claimed.
+
+::
+
+    matrix -> analysis -> bootstrap, intervals -> exact       scores, bands, ranks
+                 |-> contrasts -> fans, flips -> multiplicity  p values, Holm, groups
+                 |-> panels                                    two panels compared
+                 `-> results                                   what the stage gets
+                 `-> calibrated -> stepdown, ranksets, bands   what may be claimed
+                          `-> guessers, attainable             chance, and what cannot be told
+    settings   seed, draws, contract; planning    what tasks can tell apart
+    streams    draws, the same on every machine; familysums, workers    sums, in order
+
+>>> import numpy as np
+>>> from pipeline.inference.multiplicity import holm
+>>> holm(np.array([1, 3, 2]), 100).tolist()
+[3, 4, 4]
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a score matrix to standings, contrasts, chance and agreement (portfolio spec, section 5).
+"""From a score matrix to standings, contrasts, chance and agreement (docs/statistics.md).
 
 The steps, in order:
 
@@ -99,7 +99,7 @@ def analyse(
 
     Raises
     ------
-    StatisticsError
+    InputError
         Sums would not be exact, some family hardly ever appears in a resample, the stream or seed
         is not usable, or ``calibrated`` lacks sound maps.
     """

@@ -86,7 +86,7 @@ class Studentizer:
 
     Raises
     ------
-    StatisticsError
+    InputError
         Sums of squares would not be exact.
     """
 

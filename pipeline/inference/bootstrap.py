@@ -1,8 +1,10 @@
 """The paired cluster bootstrap: one set of resampled clusters for all models and for chance.
 
 A replicate draws as many clusters as there are, with replacement. A family's resampled mean is
-sum(count * score) / sum(count) over its tasks, and families weigh the same (portfolio spec,
-section 5; Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapters 6 and 13).
+sum(count * score) / sum(count) over its tasks, and families weigh the same.
+
+See docs/statistics.md, and Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapters 6
+and 13.
 """
 
 from __future__ import annotations
@@ -98,7 +100,7 @@ def resampled_scores(
 
     Raises
     ------
-    StatisticsError
+    InputError
         Sums would not be exact, or some family hardly ever appears in a replicate.
     """
     families = FamilySums(matrix)

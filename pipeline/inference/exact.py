@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from schemas.taskset import BEST_BPS
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def common_weights(sizes: IntArray) -> FamilyWeights:
 
     Raises
     ------
-    StatisticsError
+    InputError
         Such a sum could reach 2^53.
     """
     counts = [int(size) for size in sizes]
@@ -120,7 +120,7 @@ def matmul_dtype(bound: int) -> type[np.float32 | np.float64]:
 
     Raises
     ------
-    StatisticsError
+    InputError
         The bound reaches 2^53.
     """
     if bound < _EXACT_FLOAT32:
@@ -235,8 +235,8 @@ def _root(numerator: int, denominator: int) -> int:
     return (math.isqrt(4 * numerator // denominator) + 1) // 2
 
 
-def _too_large(bound: int) -> StatisticsError:
-    return StatisticsError(
+def _too_large(bound: int) -> InputError:
+    return InputError(
         "weighted sums below 2^53",
         f"a bound of {bound}",
         "exact arithmetic of family weights",

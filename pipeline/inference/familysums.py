@@ -44,7 +44,7 @@ class FamilySums:
 
     Raises
     ------
-    StatisticsError
+    InputError
         Sums would not be exact.
 
     Attributes

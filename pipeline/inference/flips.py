@@ -1,7 +1,7 @@
 """Two-sided cluster sign-flip tests of many contrasts at once.
 
 Under the null hypothesis the sign of every cluster's difference is a fair coin (Fisher, The Design
-of Experiments, 1935, section 21; portfolio spec, section 5). A contrast's flipped sum is the
+of Experiments, 1935, section 21; docs/statistics.md). A contrast's flipped sum is the
 difference of two rows' flipped sums, so the draws meet the rows in one matrix product and the
 contrasts only in subtractions. With integer family weights all sums are whole numbers: a tie with
 the observed difference is a tie, and counts as extreme.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.inference.exact import UPPER, matmul_dtype, quantile, to_nano
 from pipeline.inference.multiplicity import holm, resolved
 from pipeline.inference.streams import GUESS_PAGE, IndexReader
@@ -73,7 +73,7 @@ def sound_maps(maps_bps: IntArray | None, tasks: int) -> IntArray:
 
     Raises
     ------
-    StatisticsError
+    InputError
         There are none, the shape is not (T, portfolios), or a score lies outside 0..10000.
     """
     expected = f"whole scores of 0..{BEST_BPS} basis points of all portfolios of {tasks} tasks"
@@ -85,7 +85,7 @@ def sound_maps(maps_bps: IntArray | None, tasks: int) -> IntArray:
             if maps_bps.min() >= 0 and maps_bps.max() <= BEST_BPS:
                 return maps_bps
             found = f"scores of {maps_bps.min()}..{maps_bps.max()}"
-    raise StatisticsError(
+    raise InputError(
         expected, found, "score maps for guessers", "Rebuild the matrix from the frozen tasks."
     )
 

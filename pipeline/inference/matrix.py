@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from schemas.taskset import BEST_BPS
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ScoreMatrix:
 
     Raises
     ------
-    StatisticsError
+    InputError
         Fewer than two models, no tasks, shapes that do not fit, a score outside 0..10000 (a missing
         cell is one: the caller completes the core first), or codes that are not as described.
     """
@@ -90,7 +90,7 @@ class ScoreMatrix:
 
         Raises
         ------
-        StatisticsError
+        InputError
             As the class does.
         """
         names = [tuple(dict.fromkeys(labels)) for labels in (families, panels, clusters)]
@@ -176,7 +176,7 @@ def _check_shapes(matrix: ScoreMatrix) -> None:
             f"models x tasks, with 1..{_MAX_TASKS} tasks", f"shape {scores.shape}", "scores_bps"
         )
     if scores.shape[0] < _MIN_MODELS:
-        raise StatisticsError(
+        raise InputError(
             f"at least {_MIN_MODELS} ranked routes",
             f"{scores.shape[0]}",
             "score matrix",
@@ -192,7 +192,7 @@ def _check_scores(name: str, values: IntArray) -> None:
     wrong = np.argwhere((values < 0) | (values > BEST_BPS))
     if wrong.size:
         place = tuple(int(i) for i in wrong[0])
-        raise StatisticsError(
+        raise InputError(
             f"scores of 0..{BEST_BPS} basis points",
             str(int(values[place])),
             f"score matrix, {name}{list(place)}",
@@ -212,7 +212,7 @@ def _check_codes(name: str, codes: IntArray, expected: int | None) -> None:
         )
 
 
-def _refusal(expected: str, found: str, name: str) -> StatisticsError:
-    return StatisticsError(
+def _refusal(expected: str, found: str, name: str) -> InputError:
+    return InputError(
         expected, found, f"score matrix, {name}", "Rebuild the matrix from scores and core."
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.inference.exact import ALPHA, product
 from pipeline.inference.streams import Blake3Stream, IndexReader
 
@@ -112,12 +112,12 @@ def tasks_needed(
 
     Raises
     ------
-    StatisticsError
+    InputError
         The difference is not above 0: no number of tasks would do.
     """
     _check_sd(sd_bps)
     if not difference_bps > 0:
-        raise StatisticsError(
+        raise InputError(
             "a difference above 0",
             f"{difference_bps:g} basis points",
             "planning",
@@ -151,7 +151,7 @@ def sd_with_repeats_bps(sd_bps: float, within_bps: float | None, repeats: int) -
     if within_bps is None:
         return None
     if not 0 <= within_bps <= sd_bps:
-        raise StatisticsError(
+        raise InputError(
             f"a spread within tasks of 0..{sd_bps:g} basis points",
             f"{within_bps:g}",
             "planning",
@@ -180,11 +180,11 @@ def equal_within(matrix: ScoreMatrix, left: int, right: int, margin_bps: int) ->
 
     Raises
     ------
-    StatisticsError
+    InputError
         The margin is not above 0, or there is a single cluster.
     """
     if margin_bps <= 0 or matrix.clusters < _MIN_CLUSTERS:
-        raise StatisticsError(
+        raise InputError(
             f"a margin above 0 and {_MIN_CLUSTERS} or more clusters",
             f"{margin_bps} basis points and {matrix.clusters} cluster(s)",
             "the same within a margin",
@@ -274,7 +274,7 @@ def _quantiles(contrasts: int, power: float) -> float:
 
 def _check_sd(sd_bps: float) -> None:
     if not 0 <= sd_bps < math.inf:
-        raise StatisticsError(
+        raise InputError(
             "a standard deviation of 0 or more basis points",
             f"{sd_bps:g}",
             "planning",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 
 if TYPE_CHECKING:
     from pipeline.inference.streams import StreamName
@@ -37,7 +37,7 @@ class Settings:
 
     Raises
     ------
-    StatisticsError
+    InputError
         A number is out of range, or stream and contract do not go together.
     """
 
@@ -58,7 +58,7 @@ class Settings:
         ):
             value = getattr(self, name)
             if value is not None and value < least:
-                raise StatisticsError(
+                raise InputError(
                     f"{least} or more",
                     str(value),
                     f"statistics.{name}",
@@ -67,7 +67,7 @@ class Settings:
         if self.inference not in {"calibrated", "published"} or (
             self.inference == "calibrated" and self.stream != "blake3"
         ):
-            raise StatisticsError(
+            raise InputError(
                 "calibrated (with the stream blake3) or published",
                 f"{self.inference} with the stream {self.stream}",
                 "statistics.inference",

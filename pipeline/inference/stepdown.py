@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.inference.exact import EXACT_FLOAT64, product
 
 if TYPE_CHECKING:
@@ -75,12 +75,12 @@ def order_pairs(clusters: IntArray, left: IntArray, right: IntArray) -> PairOrde
 
     Raises
     ------
-    StatisticsError
+    InputError
         A sum could reach 2^50, from where quotients would no longer tell sums apart.
     """
     largest = int(np.abs(clusters).sum(axis=0).max())
     if largest >= _MAX_SUM:
-        raise StatisticsError(
+        raise InputError(
             "weighted sums below 2^50",
             f"a sum of {largest}",
             "step-down tests",

@@ -27,7 +27,7 @@ computed in any order. Scores, pairs and chance share the same draws.
 Stream ``pcg64`` reproduces the published release with NumPy's generator: replicates are
 ``default_rng(seed).multinomial(C, [1/C]*C, size=<=250)`` in order, sign rows are
 ``integers(0, 2, size=(<=1000, C), dtype=int8)``; scores and the chance bootstrap use the seed,
-chance signs seed+1, pair signs seed+2 and pair intervals seed+3 (portfolio spec, section 5). Its
+chance signs seed+1, pair signs seed+2 and pair intervals seed+3 (docs/statistics.md). Its
 tolerance of 1e-12 score units lets exact ties count as extreme in spite of rounding; integer
 statistics see ties as they are.
 """
@@ -41,7 +41,7 @@ import numpy as np
 from blake3 import blake3
 from numpy.typing import NDArray
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.identity import canonical_bytes
 from pipeline.inference.exact import product
 
@@ -183,14 +183,14 @@ def open_stream(name: StreamName, seed: int) -> DrawStream:
 
     Raises
     ------
-    StatisticsError
+    InputError
         There is no such stream, or the seed is negative for ``pcg64``.
     """
     if name == "blake3":
         return Blake3Stream(seed)
     if name == "pcg64" and seed >= 0:
         return Pcg64Stream(seed)
-    raise StatisticsError(
+    raise InputError(
         "stream blake3 or pcg64 (with a seed of 0 or more)",
         f"{name} with seed {seed}",
         "statistics stream",
@@ -291,8 +291,8 @@ def _page_bytes(seed: int, number: int, purpose: Purpose) -> Any:
     return blake3(material, derive_key_context=_CONTEXT)
 
 
-def _hopeless(dropped: int) -> StatisticsError:
-    return StatisticsError(
+def _hopeless(dropped: int) -> InputError:
+    return InputError(
         "clusters enough for every family to appear in a resample",
         f"{dropped} resamples with an empty family",
         "cluster bootstrap",

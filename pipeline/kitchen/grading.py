@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from pipeline.errors import ExchangeError, FlavourbenchError
+from pipeline.errors import FlavourbenchError, InputError
 from pipeline.files import parse_json, read_lines
 from pipeline.kitchen.cases.build import named_case
 from pipeline.kitchen.check.checks import SEASONAL, check_answer
@@ -96,18 +96,18 @@ def grade_file(path: Path, tools: Tools, seed: str) -> list[Graded]:
 
 
 def _numbered(path: Path) -> list[tuple[int, bytes]]:
-    lines = enumerate(read_lines(path, _LINE_LIMIT, ExchangeError), start=1)
+    lines = enumerate(read_lines(path, _LINE_LIMIT, InputError), start=1)
     return [(number, line) for number, line in lines if line.strip()]
 
 
 def _read_line(line: bytes, where: str) -> _Line:
     try:
-        return _Line(HandedAnswer.model_validate(parse_json(line, where, ExchangeError)), where)
+        return _Line(HandedAnswer.model_validate(parse_json(line, where, InputError)), where)
     except ValidationError as problem:
         fault = problem.errors(include_url=False)[0]
         field = ".".join(map(str, fault["loc"])) or "line"
         expected = "a case_id, a name, and one of text, rule and pair"
-        raise ExchangeError(expected, fault["msg"], f"{where}, {field}", _REMEDY) from problem
+        raise InputError(expected, fault["msg"], f"{where}, {field}", _REMEDY) from problem
 
 
 def _case(cases: Any, case_id: str, where: str) -> Case:
@@ -115,7 +115,7 @@ def _case(cases: Any, case_id: str, where: str) -> Case:
         case: Case = cases(case_id)
     except FlavourbenchError as problem:
         place = f"{where}, case_id"
-        raise ExchangeError(problem.expected, problem.found, place, problem.remedy) from problem
+        raise InputError(problem.expected, problem.found, place, problem.remedy) from problem
     return case
 
 
@@ -135,9 +135,9 @@ def _text(handed: HandedAnswer, where: str) -> str:
         return rule.text + rule.char * rule.count
     if isinstance(rule, ManyIngredients):
         place = f"{where}, rule.base"
-        base = parse_json(rule.base.encode(), place, ExchangeError)
+        base = parse_json(rule.base.encode(), place, InputError)
         if not isinstance(base, dict):
-            raise ExchangeError("a JSON object", "something else", place, _REMEDY)
+            raise InputError("a JSON object", "something else", place, _REMEDY)
         many = [{"name": f"rice {i}", "grams": 1} for i in range(rule.count)]
         return json.dumps(base | {"ingredients": many}, ensure_ascii=False)
     return '{"a":' * rule.depth + "1" + "}" * rule.depth
@@ -155,13 +155,13 @@ def _grade_pair(
     known = _VARIANT.fullmatch(variant) and winter.startswith(_SEASONS[1])
     if summer != _SEASONS[0] or not known:
         expected = f"{'+'.join(_SEASONS)}, with or without a variant"
-        raise ExchangeError(expected, handed.case_id, f"{where}, case_id", _REMEDY)
+        raise InputError(expected, handed.case_id, f"{where}, case_id", _REMEDY)
     found: list[Parsed | None] = []
     for season, name in zip(_SEASONS, handed.pair or (), strict=True):
         key = (season + variant, name or "")
         if name is not None and (key not in parsed or key in unclear):
             expected = f"an answer to {season + variant} of this file, with one text"
-            raise ExchangeError(expected, name, f"{where}, pair", _REMEDY)
+            raise InputError(expected, name, f"{where}, pair", _REMEDY)
         found.append(parsed[key] if name is not None else None)
     menus = [
         member.answer if member and isinstance(member.answer, WeeklyMenu) else None

@@ -1,4 +1,4 @@
-"""What two names of food have in common: names, stems, words, cores, hits, phrases (spec 2.1)."""
+"""What two names of food have in common: names, stems, words, cores, hits, phrases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a selection out of an answer under a parser contract (spec 3).
+"""Reads a selection out of an answer under a parser contract (docs/parsing.md).
 
 Every `FINAL_SELECTION` marker opens a segment that ends at the next marker or at the end of its
 line, where `str.splitlines` ends it. A segment is valid when it is three labels or three names of
@@ -79,7 +79,7 @@ def _segments(text: str) -> list[str]:
 
 
 def _read_segment(segment: str, names: dict[str, str], contract: ParserContract) -> Reading:
-    """Read one segment: as labels (spec 3a), as names (3b), or give its reason."""
+    """Read one segment: as labels, as names (docs/parsing.md), or give its reason."""
     forgives = contract.forgives
     bare = segment.strip()
     if Forgiveness.CLOSE_TOKEN in forgives:

@@ -120,7 +120,8 @@ def _refuse_orphans(workspace: Workspace) -> None:
             "a route in params.yaml for every table",
             f"none for {orphans[0].stem}",
             orphans[0].relative_to(workspace.root).as_posix(),
-            "Restore the route, or remove the file.",
+            "Restore the route; `enabled: false` sets it aside. To do without its answers, move "
+            "the file out of artifacts/ and keep it, since nothing else may hold them.",
         )
 
 

@@ -1,4 +1,4 @@
-"""Reads a release from a bundle folder, the layout of the public Epicure server (spec 1).
+"""Reads a release from a bundle folder, the layout of the public Epicure server (docs/bundle.md).
 
 `ingredient_tags.csv` and `embeddings.csv` are joined by node id; `supervised_directions.npz` holds
 one array a cuisine. Files are data: bounded, regular, without pickles.

@@ -1,4 +1,6 @@
-"""The published data set's layout: its manifest, and the tasks of its common core (spec 6).
+"""The published data set's layout: its manifest, and the tasks of its common core.
+
+See docs/published.md.
 
 A manifest states size, SHA-256 and rows of every file beside it, and its own `artifact_sha256`.
 `tasks.jsonl` holds the common core and nothing else, in the order in which the published analysis
@@ -99,7 +101,7 @@ def read_manifest(path: Path) -> Manifest:
     ------
     ReleaseError
         The file is missing, unsafe or no JSON.
-    FreezeError
+    InputError
         It has another shape, or another hash than it says.
     """
     document = read_json(path, _DOCUMENT_LIMIT, ReleaseError)
@@ -157,7 +159,7 @@ def read_dataset(path: Path) -> Dataset:
     ReleaseError
         A file is not what the manifest says, or the tasks stand in another order than the
         analysis drew in.
-    FreezeError
+    InputError
         A task, the release file or the manifest is not what it says of itself.
     """
     manifest, folder = read_manifest(path), path.parent

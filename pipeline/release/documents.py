@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pipeline.errors import FreezeError
+from pipeline.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -35,10 +35,10 @@ class DocumentPlace(NamedTuple):
     document: str
     task_id: str | None = None
 
-    def refusal(self, field: str, expected: str, found: str) -> FreezeError:
+    def refusal(self, field: str, expected: str, found: str) -> InputError:
         """The error about a field."""
         task = "" if self.task_id is None else f"task {self.task_id}, "
-        return FreezeError(expected, found, f"{self.document}, {task}field {field}", _REMEDY)
+        return InputError(expected, found, f"{self.document}, {task}field {field}", _REMEDY)
 
     def equal(self, field: str, expected: object, found: object) -> None:
         """Refuse a field whose value is not the expected one."""
@@ -80,7 +80,7 @@ def check_artifact(document: Mapping[str, Any], stated: str, place: DocumentPlac
 
     Raises
     ------
-    FreezeError
+    InputError
         Names the document.
     """
     rest = {key: value for key, value in document.items() if key != "artifact_sha256"}

@@ -1,4 +1,6 @@
-"""Reads a hub folder: `embeddings.safetensors` beside a bundle's tags and directions (spec 1).
+"""Reads a hub folder: `embeddings.safetensors` beside a bundle's tags and directions.
+
+See docs/bundle.md.
 
 The rows are in the order of the vocabulary, so a row's number is its node id. The format is an
 8-byte length, a JSON header and plain bytes, so a few lines read it whole and nothing is executed.

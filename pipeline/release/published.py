@@ -1,4 +1,6 @@
-"""Published task sets and the published plan of the common core, checked by themselves (spec 2).
+"""Published task sets and the published plan of the common core, checked by themselves.
+
+See docs/published.md.
 
 Each document is given as parsed JSON. What it says of itself is recomputed and compared: hashes
 first, then the shape of every task, then every map. Hashes are SHA-256 of canonical JSON: sorted
@@ -139,7 +141,7 @@ def read_task_set(document: Mapping[str, Any], panel: str, where: str) -> Publis
 
     Raises
     ------
-    FreezeError
+    InputError
         A hash, a task's shape, a map or a count is not what it should be; names the document, the
         task and the field.
     """
@@ -188,7 +190,7 @@ def plan_core(document: Mapping[str, Any], where: str) -> tuple[PlannedTask, ...
 
     Raises
     ------
-    FreezeError
+    InputError
         A hash is wrong, families do not fit, or an id stands twice.
     """
     place = DocumentPlace(where)
@@ -230,7 +232,7 @@ def read_task(raw: dict[str, Any], panel: str, number: int, where: str) -> Publi
 
     Raises
     ------
-    FreezeError
+    InputError
         As `read_task_set` does for a task.
     """
     return _published(_read_task(raw, number, where), panel, raw)
@@ -273,7 +275,7 @@ def _check_reference(task: _Task, place: DocumentPlace) -> None:
 
 
 def _check_map(task: _Task, place: DocumentPlace) -> None:
-    """56 scores, one optimum, chance and margin (spec 2)."""
+    """56 scores, one optimum, chance and margin (docs/published.md)."""
     field, scores = "selection_scores_bps", task.selection_scores_bps
     missing, extra = set(PORTFOLIOS) - set(scores), set(scores) - set(PORTFOLIOS)
     if missing or extra:

@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from pipeline.showing.numbers import bps, fixed, place
 from pipeline.showing.view import Grid, View
 from pipeline.workspace import release_name
@@ -70,7 +70,7 @@ def task_view(workspace: Workspace, name: str) -> View:
 
     Raises
     ------
-    UsageError
+    InputError
         No task, or more than one, has that name.
     """
     table = workspace.read("freeze", Task)
@@ -133,7 +133,7 @@ def find_task(name: str, digests: Sequence[str], tasks: Sequence[Task]) -> tuple
 
     Raises
     ------
-    UsageError
+    InputError
         No task, or more than one, has that name.
     """
     pairs = list(zip(digests, tasks, strict=True))
@@ -143,7 +143,7 @@ def find_task(name: str, digests: Sequence[str], tasks: Sequence[Task]) -> tuple
     if len(found) == 1:
         return found[0]
     what = "no such task" if not found else ", ".join(pair[0][:16] for pair in found[:5])
-    raise UsageError(
+    raise InputError(
         f"a task id, or {_PREFIX} or more characters of one task's digest", f"{name!r}: {what}",
         "task", f"Ids run like {tasks[0].task_id}." if tasks else "Freeze some tasks first.",
     )  # fmt: skip

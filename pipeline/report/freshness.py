@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.dvcfiles import moved_on
-from pipeline.errors import ReportError
+from pipeline.errors import InputError
 
 if TYPE_CHECKING:
     from pipeline.workspace import Workspace
@@ -19,8 +19,8 @@ _NAMED = 3
 def stale_note(workspace: Workspace) -> str:
     """One line on what has moved on since the leaderboard's tables were made; empty if nothing."""
     try:
-        moved = moved_on(workspace.root, _TABLES, workspace.parameters.routes, ReportError)
-    except ReportError as problem:
+        moved = moved_on(workspace.root, _TABLES, workspace.parameters.routes, InputError)
+    except InputError as problem:
         return f"Nobody knows whether these tables are of today: {problem}"
     changed = []
     if moved.sections:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.errors import ReportError
+from pipeline.errors import InputError
 from pipeline.showing.numbers import fixed, p_value, place, score
 from pipeline.showing.view import Grid, View
 from schemas import results as rows
@@ -52,9 +52,9 @@ def read_results(workspace: Workspace) -> Results:
     ------
     TableError
         A table is not sound.
-    ReportError
+    InputError
         `params.yaml` has lost a route that the tables hold.
-    ParameterError
+    InputError
         Fewer than two of its routes are ranked.
     """
     workspace.ranked_routes()
@@ -83,7 +83,7 @@ def _refuse_lost_routes(parameters: Parameters, slugs: Sequence[str]) -> None:
     """Refuse results of routes that were renamed or removed since."""
     for slug in slugs:
         if slug not in parameters.routes:
-            raise ReportError(
+            raise InputError(
                 "a route in params.yaml for every route of the last run",
                 f"{slug} set aside" if slug in parameters.set_aside else f"none for {slug}",
                 "artifacts/statistics",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.errors import ReportError, TableError
+from pipeline.errors import InputError, TableError
 from pipeline.report.leaderboard import Results, read_results
 from schemas import results as rows
 from schemas.taskset import Diagnostic, Task
@@ -57,7 +57,7 @@ def read_sources(workspace: Workspace) -> Sources:
     ------
     TableError
         A table is missing, damaged, or of another run.
-    ReportError
+    InputError
         A route of `params.yaml` was not run yet.
     """
     results = read_results(workspace)
@@ -78,7 +78,7 @@ def read_sources(workspace: Workspace) -> Sources:
             )
     unread = [slug for slug, cells in by_route.items() if not cells]
     if unread:
-        raise ReportError(
+        raise InputError(
             "cells of every route of params.yaml",
             f"none of {unread[0]}",
             "artifacts/parse/selections.parquet",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.errors import ScoreError
+from pipeline.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +39,7 @@ class CoreChoice(NamedTuple):
 
 
 def core_order(context: str, stratum: Stratum, task_ids: Iterable[str]) -> list[str]:
-    r"""Task ids by the hex SHA-256 of `context \0 panel \0 family \0 task id` (spec 4)."""
+    r"""Task ids by the hex SHA-256 of `context \0 panel \0 family \0 task id` (docs/core.md)."""
 
     def place(task_id: str) -> str:
         text = f"{context}\0{stratum.panel}\0{stratum.family}\0{task_id}"
@@ -69,11 +69,11 @@ def choose_core(
 
     Raises
     ------
-    ScoreError
+    InputError
         No route is ranked, a stratum has no eligible task, or fewer than `size`.
     """
     if not valid:
-        raise ScoreError(
+        raise InputError(
             "at least one ranked route", "none", "params.yaml: routes", "Set ranked: true on some."
         )
     everywhere = frozenset.intersection(*valid.values())
@@ -85,7 +85,7 @@ def choose_core(
     taken = min(counts.values(), default=0) if size is None else size
     for stratum, count in counts.items():
         if count < max(taken, 1):
-            raise ScoreError(
+            raise InputError(
                 f"{max(taken, 1)} tasks that every ranked route answered validly",
                 f"{count} of {len(strata[stratum])}",
                 f"core of {stratum.panel}, {stratum.family}",
@@ -108,19 +108,19 @@ def check_plan(
 
     Raises
     ------
-    ScoreError
+    InputError
         A planned task is not frozen, or not validly answered by every ranked route.
     """
     known = {task for ids in strata.values() for task in ids}
     for entry in planned:
         if entry.task_id not in known:
-            raise ScoreError(
+            raise InputError(
                 "planned tasks among the frozen tasks of ranked families", entry.task_id,
                 "published plan", "Check score.families and the release.",
             )  # fmt: skip
         for slug, tasks in valid.items():
             if entry.task_id not in tasks:
-                raise ScoreError(
+                raise InputError(
                     "a valid answer of every ranked route to every planned task",
                     f"none of {slug} to {entry.task_id}",
                     "published plan",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import ScoreError
+from pipeline.errors import InputError
 from pipeline.score.core import CoreEntry, Stratum, check_plan, choose_core
 from pipeline.tables import make_table
 from pipeline.workspace import StageSummary
@@ -29,9 +29,9 @@ def run(workspace: Workspace) -> StageSummary:
 
     Raises
     ------
-    ScoreError
+    InputError
         A cell belongs to no frozen task, or the core cannot be filled.
-    ParameterError
+    InputError
         Fewer than two routes are ranked.
     TableError
         An input is missing or damaged.
@@ -80,17 +80,17 @@ def build(workspace: Workspace) -> tuple[Table[Any], ...]:
 def score_rows(
     cells: Sequence[Selection], digests: Sequence[str], tasks: Mapping[str, Task]
 ) -> list[Score]:
-    """Scores of the parsed cells by look-up (spec 4).
+    """Scores of the parsed cells by look-up (docs/core.md).
 
     Raises
     ------
-    ScoreError
+    InputError
         A cell belongs to no frozen task.
     """
     rows = []
     for cell, cell_digest in zip(cells, digests, strict=True):
         if cell.task_id not in tasks:
-            raise ScoreError(
+            raise InputError(
                 "cells of frozen tasks",
                 cell.task_id,
                 f"selections of {cell.slug}",

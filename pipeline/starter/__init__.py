@@ -3,6 +3,13 @@
 The facts lie in two CSV files beside this module. A row holds from version `since` up to version
 `until` (blank: still). Both `release` (which learns vectors from the dishes) and `execute` (whose
 policies know dishes) read them, so they live below both.
+
+::
+
+    the two CSV files -> here -> pipeline.release (vectors) -> artifacts/release
+                           `---> pipeline.execute (policies) -> artifacts/execute
+
+$ flavourbench release info
 """
 
 from __future__ import annotations

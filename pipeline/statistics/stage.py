@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.inference.analysis import Settings, analyse
 from pipeline.inference.exact import ALPHA, nano_to_micro, to_micro
 from pipeline.inference.matrix import ScoreMatrix
@@ -63,9 +63,9 @@ def run(workspace: Workspace, progress: Progress = silent) -> StageSummary:
 
     Raises
     ------
-    StatisticsError
+    InputError
         A ranked route lacks a score on the core.
-    ParameterError
+    InputError
         Fewer than two routes are ranked.
     TableError
         An input is missing or damaged.
@@ -106,7 +106,7 @@ def core_scores(workspace: Workspace) -> CoreScores:
 
     Raises
     ------
-    StatisticsError, TableError
+    InputError, TableError
         As `run` does.
     """
     inputs = _read(workspace)
@@ -151,7 +151,7 @@ def _matrix(inputs: _Inputs) -> ScoreMatrix:
         scored = inputs.scores.get(slug, {})
         missing = [task.task_id for task in inputs.core if task.task_id not in scored]
         if missing:
-            raise StatisticsError(
+            raise InputError(
                 "a score of every ranked route on every core task",
                 f"none of {slug} on {missing[0]}",
                 "artifacts/score",

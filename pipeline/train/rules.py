@@ -1,4 +1,4 @@
-"""The rules of spec 7: which tasks may be trained on, their split, and preference pairs.
+"""The rules of docs/training.md: which tasks may be trained on, their split, and preference pairs.
 
 A stratum here is a panel and family of the ranked families; all other families make one stratum
 together, since they are supplemental.

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pipeline.asking import spellings
 from pipeline.asking.secrets import Secrets
 from tests.asking.spellings import ALONE, CHARACTERS, LAYERS, tells
 
@@ -87,6 +88,36 @@ def test_json_stays_json_and_the_rest_of_it_stays_as_it_was(key, data):
     assert hidden["a"][0].replace("\0", "").count(MASK) == 1
     assert hidden["a"][0].startswith(before)
     assert hidden["a"][0].endswith(after)
+
+
+SOUP = st.lists(
+    st.sampled_from([
+        "\\", "\\u", "\\u00", "\\u0041", "\\x4", "\\n", "u0041", "%", "%4", "%25", "%u0041", "&",
+        "&#", "&#x41;", "&amp;", "amp;", "=", "=41", "=\n", "41", "x41", " ", "\0", KEY[:20],
+        KEY[20:],
+    ]),
+    max_size=10,
+).map("".join)  # fmt: skip
+
+
+@given(SOUP, st.sampled_from([*sorted(ALONE), None]), SOUP, st.sampled_from(sorted(LAYERS)))
+@settings(max_examples=500)
+def test_what_is_found_is_found_where_it_stands_among_escapes_of_all_kinds(
+    before, name, after, layer
+):
+    data = LAYERS[layer](before + (ALONE[name](KEY) if name else "") + after).encode("latin-1")
+    for resolved in spellings._layers(data):
+        if resolved._below is not None:
+            text, rebuilt, last = resolved._below[0].text, b"", 0
+            for start, end, place, size in zip(*resolved._escapes, strict=True):
+                rebuilt += text[last:start]
+                assert len(rebuilt) == place
+                rebuilt += resolved.text[place : place + size]
+                last = end
+            assert rebuilt + text[last:] == resolved.text
+    hidden = Secrets([KEY]).hide_bytes(data)
+    assert Secrets([KEY]).hide_bytes(hidden) == hidden
+    assert not tells(hidden, KEY)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])

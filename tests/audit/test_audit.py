@@ -20,7 +20,7 @@ from pipeline.audit.subjects import audit_hash, audit_named
 from pipeline.audit.verifier import check_file
 from pipeline.audit.verify import verify
 from pipeline.cli import app
-from pipeline.errors import TableError, UsageError
+from pipeline.errors import InputError, TableError
 from pipeline.identity import table_root
 from pipeline.portfolio import PORTFOLIO
 from pipeline.tables import Table, make_table, read_header, read_table, write_table
@@ -130,12 +130,12 @@ def test_requests_routes_roots_and_the_run_have_their_ways(sound_run):
 
 @pytest.mark.parametrize("text", ["1234567", "", "xyzxyzxyz", "0" * 65, "../../etc"])
 def test_a_prefix_of_seven_and_what_is_no_hash_are_refused(sound_run, text):
-    with pytest.raises(UsageError, match="8 to 64 hexadecimal"):
+    with pytest.raises(InputError, match="8 to 64 hexadecimal"):
         audit_hash(sound_run, text)
 
 
 def test_a_hash_of_nothing_is_refused_with_a_way_on(sound_run):
-    with pytest.raises(UsageError, match=r"nothing.*another run"):
+    with pytest.raises(InputError, match=r"nothing.*another run"):
         audit_hash(sound_run, "0" * 64)
 
 
@@ -145,7 +145,7 @@ def test_an_ambiguous_prefix_lists_its_matches(run):
     rows = [f"{root[:10]}{i:054x}" for i in range(table.header.rows)]
     data = table.data.set_column(0, table.data.schema.field(0), pa.array(rows, pa.string()))
     write_table(run.artifact("score", "scores"), table._replace(data=data))
-    with pytest.raises(UsageError, match=rf"score {root[:10]}.*score {root[:10]}.* Give more"):
+    with pytest.raises(InputError, match=rf"score {root[:10]}.*score {root[:10]}.* Give more"):
         find_hash(run, root[:8])
 
 
@@ -154,13 +154,13 @@ def test_an_ambiguous_prefix_lists_its_matches(run):
     [("", "", ""), ("a" * 8, "dice", ""), ("", "dice", ""), ("", "", "mini-1-pairing-001")],
 )
 def test_half_a_name_is_refused(sound_run, name, route, task):
-    with pytest.raises(UsageError, match="a hash, or a route and a task"):
+    with pytest.raises(InputError, match="a hash, or a route and a task"):
         audit_named(sound_run, name, route, task)
 
 
 @pytest.mark.parametrize(("route", "task"), [("nobody", "mini-1-pairing-001"), ("dice", "no-task")])
 def test_an_unknown_cell_is_refused(sound_run, route, task):
-    with pytest.raises(UsageError):
+    with pytest.raises(InputError):
         audit_cell(sound_run, route, task)
 
 
@@ -402,7 +402,7 @@ def test_a_key_that_stands_twice_is_refused(run, word, where):
     outcomes = []
     try:
         outcomes.append(audit_cell(run, "dice", task).differs)
-    except (TableError, UsageError) as problem:
+    except (TableError, InputError) as problem:
         outcomes.append("key" in str(problem) or "one row of a name" in str(problem))
     assert outcomes == [True]
 

@@ -14,7 +14,7 @@ from pipeline.audit.expected import check_expected, read_expected
 from pipeline.audit.layout import stored_headers
 from pipeline.audit.verify import seal, verify
 from pipeline.cli import app
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from schemas.taskset import Family
 from tests.audit.faults import FAULTS
 from tests.mini import mini_parameters
@@ -87,7 +87,7 @@ def test_each_leaf_of_a_card_that_is_changed_is_named(sound_run, sealed, tmp_pat
         held[place[-1]] = changed(held[place[-1]])
         try:
             found = tell(sound_run, write(tmp_path, forged))
-        except UsageError as problem:
+        except InputError as problem:
             found = [str(problem)]
         name = "artifacts/" if place[-1] == "path" else word(place)
         if not any(name in line and "expected" in line for line in found):
@@ -122,7 +122,7 @@ def test_other_versions_are_no_difference_and_no_place_for_words(sound_run, seal
     document["versions"] = dict.fromkeys(document["versions"], "0.1.2rc3+local")
     assert tell(sound_run, write(tmp_path, document)) == []
     document["versions"]["numpy"] = "Best is rank 1 with 100"
-    with pytest.raises(UsageError, match=r"versions\.numpy"):
+    with pytest.raises(InputError, match=r"versions\.numpy"):
         tell(sound_run, write(tmp_path, document))
 
 
@@ -130,7 +130,7 @@ def test_a_key_twice_in_a_card_is_refused(sound_run, sealed, tmp_path):
     path = write(tmp_path, sealed[0])
     text = path.read_text("utf-8")
     path.write_text(text.replace('"release":', '"release": "forged", "release":', 1), "utf-8")
-    with pytest.raises(UsageError, match="twice"):
+    with pytest.raises(InputError, match="twice"):
         tell(sound_run, path)
 
 
@@ -168,7 +168,7 @@ def test_a_page_alone_can_be_expected(sound_run, sealed, tmp_path):
     path.write_text(sealed[1].replace(run, changed(run)), "utf-8")
     assert any("run" in line for line in tell(sound_run, path))
     path.write_text("# Run card\n", "utf-8")
-    with pytest.raises(UsageError, match="no run in it"):
+    with pytest.raises(InputError, match="no run in it"):
         tell(sound_run, path)
 
 
@@ -226,14 +226,14 @@ def test_the_start_of_a_hash_is_refused_in_one_line(sound_run, length):
     start = make_card(sound_run).run[:length]
     arguments = ["verify", "--quick", "--expect", start, "-w", str(sound_run.root)]
     problem = CliRunner().invoke(app, arguments).exception
-    assert isinstance(problem, UsageError)
+    assert isinstance(problem, InputError)
     assert "whole hash of 64" in str(problem)
     assert "The start of a hash proves nothing" in str(problem)
 
 
 @pytest.mark.parametrize("text", ["", "no-such-file", "z" * 64, "0" * 65, "x" * 5000, "a\0b"])
 def test_what_is_neither_card_nor_hash_is_refused(sound_run, text):
-    with pytest.raises(UsageError, match="whole hash of 64"):
+    with pytest.raises(InputError, match="whole hash of 64"):
         verify(sound_run, quick=True, expect=text)
 
 

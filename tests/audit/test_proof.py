@@ -23,7 +23,7 @@ from pipeline.audit.proof import proof_document, write_proof
 from pipeline.audit.subjects import audit_hash
 from pipeline.audit.verifier import NotAHashError, NotAProofError, ProofFailedError, check_file
 from pipeline.cli import app
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from pipeline.identity import (
     check_inclusion,
     digest,
@@ -194,7 +194,7 @@ def test_anything_but_a_whole_hash_authenticates_nothing(proof, tmp_path, length
     assert said.out == ""
     assert said.err.count("\n") == 1
     done = CliRunner().invoke(app, ["verify-proof", str(tmp_path / "proof.json"), "--run", start])
-    assert isinstance(done.exception, UsageError)
+    assert isinstance(done.exception, InputError)
     assert "whole hash of 64" in str(done.exception)
 
 
@@ -310,7 +310,7 @@ def test_the_command_tells_by_its_exit_code(sound_run, tmp_path, spoilt, code):
 
 
 def test_what_has_no_row_has_no_proof(sound_run, proof):
-    with pytest.raises(UsageError, match="a hash of a row"):
+    with pytest.raises(InputError, match="a hash of a row"):
         proof_document(audit_hash(sound_run, proof["run"]))
 
 

@@ -15,7 +15,7 @@ from pipeline.audit.foreign import report_names
 from pipeline.audit.layout import input_names, stored_headers
 from pipeline.audit.verify import verify
 from pipeline.cli import app
-from pipeline.errors import TableError, UsageError
+from pipeline.errors import InputError, TableError
 from pipeline.tables import read_header
 from pipeline.workspace import open_workspace
 from schemas.parameters import Parameters
@@ -194,7 +194,7 @@ def test_a_release_that_is_not_here_is_said_and_the_rest_derived(run):
 
 
 def test_an_empty_workspace_is_no_difference_but_a_wrong_use(tmp_path):
-    with pytest.raises(UsageError, match="dvc pull"):
+    with pytest.raises(InputError, match="dvc pull"):
         verify(mini_workspace(tmp_path))
 
 

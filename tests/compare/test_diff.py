@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from pipeline.cli import app
 from pipeline.compare.releases import compare_named, compare_releases
 from pipeline.compare.sources import read_side
-from pipeline.errors import ReleaseError, TableError, UsageError
+from pipeline.errors import InputError, ReleaseError, TableError
 from pipeline.release.bundle import read_bundle
 from pipeline.release.starter import read_starter
 from pipeline.starter import FOLDER, VERSIONS
@@ -128,9 +128,9 @@ def test_markdown_and_json_say_the_same(run, names):
 @pytest.mark.parametrize(
     ("name", "error"),
     [
-        ("starter@9", ReleaseError), ("starter@", UsageError), ("nonsense", UsageError),
-        ("--upload-pack=x", UsageError), ("README.md", UsageError), ("a\nb", UsageError),
-        ("", UsageError),
+        ("starter@9", ReleaseError), ("starter@", InputError), ("nonsense", InputError),
+        ("--upload-pack=x", InputError), ("README.md", InputError), ("a\nb", InputError),
+        ("", InputError),
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_refused_in_a_line(run, name, error):
@@ -336,5 +336,5 @@ def test_a_revision_is_read_without_touching_the_working_tree(run, bundles, tmp_
     assert {p: t for p, t in before.items() if ".git" not in p.parts} == {
         p: t for p, t in after.items() if ".git" not in p.parts
     }
-    with pytest.raises(UsageError, match="revision that there is"):
+    with pytest.raises(InputError, match="revision that there is"):
         compare_named("no-such-branch", str(root), changed)

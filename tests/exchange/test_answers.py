@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.errors import ExchangeError
+from pipeline.errors import InputError
 from pipeline.exchange.answers import FIELDS, read_answers
 from tests.test_files import POINTERS
 
@@ -61,7 +61,7 @@ def test_csv_as_spreadsheets_make_it(tmp_path, delimiter, end, first, bom):
 
 def test_a_fault_behind_excels_line_is_named_by_its_own_line(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"sep=;\r\ntask_id;answer\r\nt-1;x;y\r\n")
-    with pytest.raises(ExchangeError, match="line 3: expected 2 cells"):
+    with pytest.raises(InputError, match="line 3: expected 2 cells"):
         read_answers(tmp_path / "a.csv")
 
 
@@ -96,7 +96,7 @@ def write_columns(path, names, cells=("t-1", "x", "y", "z")):
 def test_two_columns_for_one_thing_are_refused(tmp_path, ending, names, said):
     path = tmp_path / f"a.{ending}"
     write_columns(path, names)
-    with pytest.raises(ExchangeError, match=said):
+    with pytest.raises(InputError, match=said):
         read_answers(path)
 
 
@@ -107,7 +107,7 @@ def test_an_answer_that_did_not_end_well_is_none_as_in_a_route(tmp_path, ending,
     write_columns(path, ("task_id", "answer", "outcome"), ("t-1", "x", outcome))
     assert read_answers(path) == {"t-1": left}
     write_columns(path, ("task_id", "answer", "outcome"), ("t-1", "x", "splendid"))
-    with pytest.raises(ExchangeError, match="an outcome such as ok or truncated, found 'splendid'"):
+    with pytest.raises(InputError, match="an outcome such as ok or truncated, found 'splendid'"):
         read_answers(path)
 
 
@@ -115,7 +115,7 @@ def test_answers_are_bounded_together(tmp_path, monkeypatch):
     monkeypatch.setattr("pipeline.exchange.answers._FILE_LIMIT", 400)
     rows = [json.dumps({"task_id": f"t-{n}", "answer": "x" * 100}) for n in range(4)]
     (tmp_path / "a.jsonl").write_text("\n".join(rows))
-    with pytest.raises(ExchangeError, match="line 4: expected at most 400 characters of answers"):
+    with pytest.raises(InputError, match="line 4: expected at most 400 characters of answers"):
         read_answers(tmp_path / "a.jsonl")
 
 
@@ -177,7 +177,7 @@ def line(**fields):
 )
 def test_each_fault_is_named(tmp_path, name, data, said):
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(ExchangeError) as caught:
+    with pytest.raises(InputError) as caught:
         read_answers(tmp_path / name)
     assert said in str(caught.value)
 
@@ -185,23 +185,23 @@ def test_each_fault_is_named(tmp_path, name, data, said):
 def test_nested_parquet_is_refused(tmp_path):
     table = pa.Table.from_pylist([{"task_id": "t", "answer": {"text": None}}])
     pq.write_table(table, tmp_path / "a.parquet")
-    with pytest.raises(ExchangeError, match="column answer: expected text or null, found struct"):
+    with pytest.raises(InputError, match="column answer: expected text or null, found struct"):
         read_answers(tmp_path / "a.parquet")
 
 
 @pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "ndjson", "parquet"])
 def test_a_pointer_in_place_of_answers_is_named(tmp_path, ending):
     (tmp_path / f"a.{ending}").write_bytes(POINTERS["lfs"])
-    with pytest.raises(ExchangeError, match="found a Git LFS pointer to it"):
+    with pytest.raises(InputError, match="found a Git LFS pointer to it"):
         read_answers(tmp_path / f"a.{ending}")
 
 
 def test_links_and_absent_files_are_refused(tmp_path):
     (tmp_path / "real.jsonl").write_bytes(line(answer="x"))
     (tmp_path / "a.jsonl").symlink_to(tmp_path / "real.jsonl")
-    with pytest.raises(ExchangeError, match="symbolic link"):
+    with pytest.raises(InputError, match="symbolic link"):
         read_answers(tmp_path / "a.jsonl")
-    with pytest.raises(ExchangeError, match="No such file"):
+    with pytest.raises(InputError, match="No such file"):
         read_answers(tmp_path / "none.parquet")
 
 
@@ -214,7 +214,7 @@ def test_links_and_absent_files_are_refused(tmp_path):
 )  # fmt: skip
 def test_a_file_without_one_answer_is_refused(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(ExchangeError, match="found none"):
+    with pytest.raises(InputError, match="found none"):
         read_answers(tmp_path / name)
 
 
@@ -228,5 +228,5 @@ def test_blank_columns_and_rows_of_a_spreadsheet_are_read_over(tmp_path):
 def test_blank_lines_are_bounded(tmp_path, monkeypatch, name):
     monkeypatch.setattr("pipeline.exchange.answers._BLANK_LIMIT", 5)
     (tmp_path / name).write_bytes(b"task_id,answer\n" * (name == "a.csv") + b"\n" * 9)
-    with pytest.raises(ExchangeError, match="at most 5 lines"):
+    with pytest.raises(InputError, match="at most 5 lines"):
         read_answers(tmp_path / name)

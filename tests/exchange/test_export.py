@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline.cli import app
-from pipeline.errors import ExchangeError, TableError
+from pipeline.errors import InputError, TableError
 from pipeline.exchange.export import Exported, export_rows, export_view, training_rows
 from pipeline.exchange.formats import Format, Kind
 from pipeline.exchange.importing import import_published
@@ -141,6 +141,6 @@ def test_a_file_without_rows_is_named(tmp_path):
 def test_where_all_is_core_there_is_nothing_to_export(tmp_path):
     workspace = mini_workspace(tmp_path / "run")
     run_stages(workspace)
-    with pytest.raises(ExchangeError, match="not in the core"):
+    with pytest.raises(InputError, match="not in the core"):
         export_rows(workspace, Kind.SFT, Format.JSONL, tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pipeline.errors import ExchangeError, FlavourbenchError, ProviderError, UsageError
+from pipeline.errors import FlavourbenchError, InputError, ProviderError
 from pipeline.exchange.dataset import MANIFEST
 from pipeline.exchange.hub import parse_source
 from pipeline.exchange.importing import import_published
@@ -146,7 +146,7 @@ def test_a_wrong_part_is_found_and_thrown_away(tmp_path, hub):
     part = tmp_path / f".imported.{REVISION[:12]}.download" / f"{OBSERVATIONS}.part"
     part.parent.mkdir()
     part.write_bytes(b"something else")
-    with pytest.raises(ExchangeError, match="as the manifest says"):
+    with pytest.raises(InputError, match="as the manifest says"):
         take(tmp_path)
     assert not part.exists()
     assert take(tmp_path).answers == 24
@@ -155,16 +155,16 @@ def test_a_wrong_part_is_found_and_thrown_away(tmp_path, hub):
 @pytest.mark.parametrize(
     "case",
     [
-        (MANIFEST, (404, b"", {}), ExchangeError, "HTTP 404"),
-        (OBSERVATIONS, (404, b"", {}), ExchangeError, "HTTP 404"),
-        (MANIFEST, (401, b"", {}), ExchangeError, "HTTP 401. Set HF_TOKEN"),
+        (MANIFEST, (404, b"", {}), InputError, "HTTP 404"),
+        (OBSERVATIONS, (404, b"", {}), InputError, "HTTP 404"),
+        (MANIFEST, (401, b"", {}), InputError, "HTTP 401. Set HF_TOKEN"),
         (OBSERVATIONS, (429, b"", {"Retry-After": "7"}), ProviderError, "HTTP 429. Wait 7 seconds"),
         (OBSERVATIONS, (503, b"", {}), ProviderError, "HTTP 503"),
-        (MANIFEST, (200, b"<html>", {"Content-Type": "text/html; x"}), ExchangeError, "HTML"),
+        (MANIFEST, (200, b"<html>", {"Content-Type": "text/html; x"}), InputError, "HTML"),
         (MANIFEST, (200, b"<html>", {}), FlavourbenchError, "expected JSON"),
         (OBSERVATIONS, (200, b"{}", {}), ProviderError, "bytes, found 2"),
-        (OBSERVATIONS, (200, b" " * 10**6, {}), ExchangeError, "bytes, found more"),
-        (MANIFEST, (200, b"{}", {"X-Repo-Commit": "f" * 40}), ExchangeError, f"found {'f' * 40}"),
+        (OBSERVATIONS, (200, b" " * 10**6, {}), InputError, "bytes, found more"),
+        (MANIFEST, (200, b"{}", {"X-Repo-Commit": "f" * 40}), InputError, f"found {'f' * 40}"),
     ],
 )
 def test_what_the_hub_must_not_give_is_named_and_the_next_run_goes_on(tmp_path, hub, case):
@@ -192,7 +192,7 @@ def test_the_token_goes_to_the_host_and_nowhere_else(tmp_path, hub, serve, monke
 def test_the_token_stands_in_no_error(tmp_path, hub, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     hub.faults[MANIFEST] = (403, TOKEN.encode(), {})
-    with pytest.raises(ExchangeError) as caught:
+    with pytest.raises(InputError) as caught:
         take(tmp_path)
     assert TOKEN not in str(caught.value)
 
@@ -215,7 +215,7 @@ def test_nobody_there_is_said_in_one_line(tmp_path, monkeypatch):
     ],
 )
 def test_a_source_that_is_not_safe_is_refused(source, environment, said):
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(InputError) as caught:
         parse_source(source, environment)
     assert said in str(caught.value)
     assert "pw" not in str(caught.value)

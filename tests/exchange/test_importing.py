@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from pipeline.errors import ExchangeError, FlavourbenchError, ReleaseError, UsageError
+from pipeline.errors import FlavourbenchError, InputError, ReleaseError
 from pipeline.exchange.dataset import LEADERBOARD, MANIFEST, MODELS, model_slugs
 from pipeline.exchange.importing import import_published
 from pipeline.release.dataset import read_objects
@@ -222,12 +222,12 @@ def test_a_line_without_end_is_refused_before_it_is_in_memory(tmp_path):
 def test_a_folder_that_is_there_is_never_touched(tmp_path):
     source = SmallSet().write(tmp_path / "source")
     (tmp_path / "imported").mkdir()
-    with pytest.raises(UsageError, match="that is not there yet"):
+    with pytest.raises(InputError, match="that is not there yet"):
         import_published(str(source), tmp_path / "imported", tmp_path)
 
 
 def test_a_source_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(UsageError, match="nowhere"):
+    with pytest.raises(InputError, match="nowhere"):
         import_published(str(tmp_path / "nowhere"), tmp_path / "imported", tmp_path)
 
 
@@ -325,5 +325,5 @@ def test_a_model_id_gives_a_slug_that_params_yaml_takes():
 
 @pytest.mark.parametrize("ids", [["lab/a", "Lab/A"], ["@a", "-a"], ["--"], ["x" * 65]])
 def test_model_ids_without_slugs_of_their_own_are_refused(ids):
-    with pytest.raises(ExchangeError, match="slugs of their own"):
+    with pytest.raises(InputError, match="slugs of their own"):
         model_slugs(ids, "f")

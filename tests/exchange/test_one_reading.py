@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline.cli import app
-from pipeline.errors import ExchangeError, UsageError
+from pipeline.errors import InputError
 from pipeline.exchange.batch import UNREADABLE_BPS, RewardMaps
 from pipeline.exchange.export import training_rows
 from pipeline.exchange.formats import Kind
@@ -138,7 +138,7 @@ def test_a_batch_is_read_so(run):
 def test_a_batch_refuses_an_unknown_shape(run):
     workspace, _ = run
     maps = RewardMaps.of(workspace.read("freeze", Task).rows(), CONTRACTS["selection-set-v3"])
-    with pytest.raises(ExchangeError, match="found a list with text in it"):
+    with pytest.raises(InputError, match="found a list with text in it"):
         maps.rewards([LAST, [LAST]], np.zeros(2, dtype=np.int64))
 
 
@@ -162,7 +162,7 @@ def test_a_row_that_is_not_read_as_published_ones_says_so(tmp_path):
 
 
 def test_a_contract_that_nobody_knows_is_refused():
-    with pytest.raises(ExchangeError, match="one of selection-set-v3, selection-set-v4"):
+    with pytest.raises(InputError, match="one of selection-set-v3, selection-set-v4"):
         selection_reward(
             [LAST], choices=[{}], selection_scores_bps=[{}], parser_contract=["selection-set-v9"]
         )
@@ -198,10 +198,10 @@ def test_a_template_is_json_lines_and_never_takes_the_place_of_answers(tmp_path)
     write_template(workspace, path)
     write_template(workspace, path)  # as it was written: nothing is lost
     path.write_bytes(filled := path.read_bytes().replace(b"null", b'"mine"', 1))
-    with pytest.raises(UsageError, match="answers are kept"):
+    with pytest.raises(InputError, match="answers are kept"):
         write_template(workspace, path)
     assert path.read_bytes() == filled
     for name in ("mine.csv", "mine.parquet", "mine"):
-        with pytest.raises(UsageError, match=r"ends in \.jsonl or \.ndjson"):
+        with pytest.raises(InputError, match=r"ends in \.jsonl or \.ndjson"):
             write_template(workspace, tmp_path / name)
         assert not (tmp_path / name).exists()

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline.cli import app
-from pipeline.errors import ExchangeError
+from pipeline.errors import InputError
 from pipeline.exchange.own import check_report, expected_tasks, own_report, score_answers
 from pipeline.identity import digest
 from pipeline.workspace import open_workspace
@@ -70,7 +70,7 @@ def test_one_answer_short_is_no_score(run, text, part):
 
 
 def test_an_unknown_task_is_refused(run):
-    with pytest.raises(ExchangeError, match=r"found t-9 \(1 unknown in all\)"):
+    with pytest.raises(InputError, match=r"found t-9 \(1 unknown in all\)"):
         score_answers(run, answers_of(run) | {"t-9": FIRST})
 
 
@@ -157,7 +157,7 @@ def test_a_changed_report_is_refused_even_with_a_fitting_digest(run, tmp_path, c
         rest = {name: value for name, value in document.items() if name != "digest"}
         document["digest"] = digest("own-score", rest)
     path.write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(ExchangeError):
+    with pytest.raises(InputError):
         check_report(run, path)
 
 
@@ -166,7 +166,7 @@ def test_a_report_under_other_parameters_is_another(run, tmp_path):
     text = (run.root / "params.yaml").read_text()
     (tmp_path / "params.yaml").write_text(text.replace('"seed": 1,', '"seed": 2,'))
     (tmp_path / "artifacts").symlink_to(run.root / "artifacts")
-    with pytest.raises(ExchangeError, match="as it follows from the answers and this run"):
+    with pytest.raises(InputError, match="as it follows from the answers and this run"):
         check_report(open_workspace(tmp_path), path)
 
 

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from pipeline.audit.rebuild import derive_stage
 from pipeline.cli import app
-from pipeline.errors import ExchangeError
+from pipeline.errors import InputError
 from pipeline.exchange.agreement import Agreement, Draws
 from pipeline.exchange.importing import import_published
 from pipeline.exchange.reproduce import compare_published
@@ -98,7 +98,7 @@ def test_one_other_figure_is_found_and_the_exit_says_so(tmp_path, small, change,
 
 
 def test_a_release_that_is_not_published_cannot_be_compared(tmp_path):
-    with pytest.raises(ExchangeError, match="a published data set, found release source 'starter'"):
+    with pytest.raises(InputError, match="a published data set, found release source 'starter'"):
         compare_published(mini_workspace(tmp_path))
 
 

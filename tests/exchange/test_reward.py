@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.answer import completion_text
-from pipeline.errors import ExchangeError
+from pipeline.errors import InputError
 from pipeline.exchange.batch import UNREADABLE_BPS, RewardMaps
 from pipeline.exchange.reward import selection_reward
 from pipeline.parse.reader import read_selection
@@ -49,7 +49,7 @@ def test_what_cannot_be_read_is_worth_nothing(completion):
 
 @pytest.mark.parametrize("completion", [7, ["x"], [None], [{"content": "x"}], {"role": "user"}])
 def test_an_unknown_shape_is_not_worth_nothing_but_refused(completion):
-    with pytest.raises(ExchangeError, match="completion: expected a text, null, or a list of mess"):
+    with pytest.raises(InputError, match="completion: expected a text, null, or a list of mess"):
         rewards(completion)
 
 
@@ -62,7 +62,7 @@ def test_an_unknown_shape_is_not_worth_nothing_but_refused(completion):
     ],
 )
 def test_columns_that_do_not_fit_are_named(columns, said):
-    with pytest.raises(ExchangeError, match=said):
+    with pytest.raises(InputError, match=said):
         selection_reward(["FINAL_SELECTION: A, C, F"], **columns)
 
 
@@ -107,7 +107,7 @@ def test_no_answers_have_no_rewards():
 @pytest.mark.parametrize("tasks", [[0, 0], [1], [-1]])
 def test_tasks_out_of_place_are_refused(tasks):
     maps = RewardMaps.of([TASK], CONTRACTS["selection-set-v3"])
-    with pytest.raises(ExchangeError, match="task"):
+    with pytest.raises(InputError, match="task"):
         maps.rewards(["x"], np.array(tasks))
 
 

@@ -11,7 +11,7 @@ from pipeline.asking import routes
 from pipeline.asking.adapter import Question, Questions
 from pipeline.asking.replay import ReplayAdapter
 from pipeline.asking.routes import bind_route, bound_route, find_route
-from pipeline.errors import FlavourbenchError, ReleaseError, UsageError
+from pipeline.errors import FlavourbenchError, InputError, ReleaseError
 from pipeline.execute import policies
 from pipeline.execute.policies import PolicyAdapter
 from pipeline.execute.stage import ADAPTERS
@@ -180,7 +180,7 @@ class TestDishes:
 class TestBinding:
     @pytest.mark.parametrize("slug", ["nope", "", "uniform ", "UNIFORM", "../uniform", "a\nb"])
     def test_an_unknown_slug_is_one_line_that_lists_those_there_are(self, slug):
-        with pytest.raises(UsageError) as caught:
+        with pytest.raises(InputError) as caught:
             find_route(PORTFOLIO, Named(routes={"uniform": NOISY, "other": COMMON}), slug)
         message = str(caught.value)
         assert "\n" not in message

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.asking.check import check_routes
 from pipeline.audit.verify import verify
-from pipeline.errors import ExecuteError, ParameterError, UsageError
+from pipeline.errors import ExecuteError, InputError
 from pipeline.execute import stage
 from pipeline.portfolio import PORTFOLIO
 from pipeline.tables import read_header
@@ -99,7 +99,7 @@ def test_no_way_to_ask_reaches_a_route_that_is_set_aside(tmp_path):
             lambda: stage.fill(place, ["on", "off"]),
             lambda: check_routes(PORTFOLIO, place, ["off"], ping=True),
         ):
-            with pytest.raises(UsageError, match="set aside"):
+            with pytest.raises(InputError, match="set aside"):
                 call()
         assert [check.slug for check in check_routes(PORTFOLIO, place, [], ping=False)] == ["on"]
         assert stage.run(place, "off").artifacts[0].rows == 0
@@ -127,13 +127,13 @@ def test_an_orphan_is_still_refused(tmp_path):
 
 @pytest.mark.parametrize("value", [0, "no", None, []])
 def test_the_key_is_true_or_false(tmp_path, value):
-    with pytest.raises(ParameterError, match="enabled"):
+    with pytest.raises(InputError, match="enabled"):
         put(tmp_path, dice={"enabled": value})
 
 
 def test_one_route_is_left(tmp_path):
     off = {"enabled": False}
-    with pytest.raises(ParameterError, match="at least one route"):
+    with pytest.raises(InputError, match="at least one route"):
         put(tmp_path, dice=off, first=off, best=off)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.asking import filling, runner
 from pipeline.asking.ledger import open_ledger
-from pipeline.errors import ExecuteError, ProviderError, StoppedError, TableError, UsageError
+from pipeline.errors import ExecuteError, InputError, ProviderError, StoppedError, TableError
 from pipeline.execute import stage
 from pipeline.identity import digest, row_digest
 from pipeline.tables import make_table, read_header, read_table, write_table
@@ -88,7 +88,7 @@ class TestSummary:
         assert ended.stderr == ""
 
     def test_an_unknown_route_is_one_line_with_those_there_are(self, workspace):
-        with pytest.raises(UsageError, match="uniform") as caught:
+        with pytest.raises(InputError, match="uniform") as caught:
             stage.run(workspace, "no\nsuch")
         assert "\n" not in str(caught.value)
         ended = run_cli("execute", "unifrom", "-w", workspace.root)

@@ -32,6 +32,21 @@ def play(tmp_path, act, tasks=4, **route):
         return provider, filled, *attempts_of(place)
 
 
+def declined(message, **error):
+    return reply(400, {"error": {"message": message} | error})
+
+
+def twice(key, value):
+    return (json.dumps(completion(TEXT))[:-1] + f", {json.dumps({key: value})[1:]}").encode()
+
+
+def ended(**choice):
+    body = completion(TEXT)
+    del body["choices"][0]["finish_reason"]
+    body["choices"][0] |= choice
+    return body
+
+
 @pytest.mark.parametrize(
     ("act", "outcome"),
     [
@@ -40,6 +55,22 @@ def play(tmp_path, act, tasks=4, **route):
         (reply(body=completion(None, finish="RECITATION")), "filtered"),
         (reply(body=completion(TEXT, finish="MAX_TOKENS")), "truncated"),
         (reply(body=completion(TEXT, finish="halted_by_moon")), "unknown_finish"),
+        (declined("blocked: PROHIBITED_CONTENT", status="INVALID_ARGUMENT"), "filtered"),
+        (declined("gate.ContentPolicyViolationError: no"), "refused"),
+        (declined("no", code="prompt_injection"), "filtered"),
+        (reply(body=ended(finishReason="MAX_TOKENS")), "truncated"),
+        (reply(body=ended(stop_reason="max_tokens", finish_reason=None)), "truncated"),
+        (reply(body=ended(stopReason="guardrail_intervened")), "filtered"),
+        (reply(body=ended(finish_reason="stop", nativeFinishReason="SAFETY")), "filtered"),
+        (reply(body=ended(finish_reason="stop", stop_reason=128009)), "ok"),
+        (reply(body=ended(finish_reason="stop", stop_reason="\\n\\n")), "ok"),
+        (reply(body=completion(TEXT, error={"code": 0, "message": ""})), "ok"),
+        (reply(body=completion(TEXT, id="\ud800", system_fingerprint="\udfff")), "ok"),
+        (reply(body=completion(f"\ud83d {TEXT}")), "ok"),
+        (reply(body=twice("usage", {"prompt_tokens": 1})), "ok"),
+        (reply(body=twice("id", "x1")), "ok"),
+        (reply(body=twice("model", "m-2")), "model_mismatch"),
+        (reply(body=b"\xef\xbb\xbf" + json.dumps(completion(TEXT)).encode()), "ok"),
     ],
 )
 def test_one_odd_cell_ends_under_its_name_and_the_others_are_asked(tmp_path, act, outcome):
@@ -52,6 +83,35 @@ def test_one_odd_cell_ends_under_its_name_and_the_others_are_asked(tmp_path, act
     (_, second, *_) = tried
     if outcome == "unknown_finish":
         assert "halted_by_moon" in second.detail
+
+
+@pytest.mark.parametrize("status", [200, 400, 403, 413, 422, 451])
+def test_a_question_declined_in_unknown_words_is_left_open_and_the_others_are_asked(
+    tmp_path, status
+):
+    code = 400 if status == 200 else "lunar"
+    odd = reply(status, {"error": {"message": "the moon is in the wrong house", "code": code}})
+    quick = {"concurrency": 1}
+    provider, filled, _, stored = play(tmp_path, odd, limits=quick)
+    assert len(provider.prompts) == 4
+    assert "1 cells left open (1 configuration)" in str(filled.problem)
+    assert sorted(stored) == ["t-001", "t-003", "t-004"]
+    with Provider(lambda _: odd, port=provider.port) as again:
+        place = make_workspace(tmp_path, 4, {"m": openai_route(provider, limits=quick)})
+        (filled,) = stage.fill(place, ["m"], stage.Wish(give_up=True))
+    assert (filled.problem, len(again.prompts)) == (None, 1)
+    assert attempts_of(place)[1]["t-002"].outcome == "configuration"
+
+
+def test_a_route_that_answered_once_and_declines_all_since_then_stops(tmp_path):
+    def behave(call):
+        return good(call) if call.prompt == "Question 1?" else declined("lunar")
+
+    with Provider(behave) as provider:
+        route = openai_route(provider, limits={"concurrency": 1})
+        (filled,) = stage.fill(make_workspace(tmp_path, 20, {"m": route}), ["m"])
+    assert len(provider.prompts) == 6
+    assert "lunar" in str(filled.problem)
 
 
 def test_a_route_whose_every_finish_is_unknown_stops(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import FreezeError
+from pipeline.errors import InputError
 from pipeline.freeze import compile_tasks
 from schemas.taskset import Family
 from tests.freeze.small import parameters, release
@@ -62,19 +62,19 @@ def test_a_family_may_be_left_out_and_needs_no_directions_then():
 
 def test_missing_directions_are_named():
     ingredients, directions = release()
-    with pytest.raises(FreezeError, match="found none for Japanese, East_Asian"):
+    with pytest.raises(InputError, match="found none for Japanese, East_Asian"):
         compile_tasks(ingredients, directions[2:], parameters())
 
 
 def test_directions_of_another_space_are_refused():
-    with pytest.raises(FreezeError, match="directions: expected 8 dimensions"):
+    with pytest.raises(InputError, match="directions: expected 8 dimensions"):
         compile_tasks(release()[0], release(dimensions=9)[1], parameters())
 
 
 @pytest.mark.parametrize("size", [1, 2, 9, 30])
 def test_a_release_too_small_is_a_clear_error(size):
     ingredients, directions = release(size=size)
-    with pytest.raises(FreezeError, match=r"panel first, family substitution, stratum 1: expected"):
+    with pytest.raises(InputError, match=r"panel first, family substitution, stratum 1: expected"):
         compile_tasks(ingredients, directions, parameters(excluded_anchors=()))
 
 
@@ -88,7 +88,7 @@ def test_each_family_of_a_tiny_release_is_empty_without_a_warning(family):
         Family.CULTURAL: "with 4 categories in the pool",
     }
     said = f"found 0: none is left {rules[family]}. Left by each rule: 3 in the release, .*leave "
-    with pytest.raises(FreezeError, match=f"{said}{family} out of freeze.families"):
+    with pytest.raises(InputError, match=f"{said}{family} out of freeze.families"):
         compile_tasks(ingredients, directions, parameters(families=(family,), excluded_anchors=()))
 
 
@@ -112,7 +112,7 @@ def test_properties_of_any_release(seed, shuffle: random.Random):
     ingredients, directions = release(seed)
     try:
         tasks = compile_tasks(ingredients, directions, parameters())
-    except FreezeError as error:
+    except InputError as error:
         assert "a quota of 2 anchors" in str(error)  # noqa: PT017
         return
     by_name = {one.name: one for one in ingredients}

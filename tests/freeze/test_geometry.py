@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.errors import FreezeError
+from pipeline.errors import InputError
 from pipeline.freeze.eligible import check_excluded, eligible_ingredients
 from pipeline.freeze.geometry import (
     MAX_DIMENSIONS,
@@ -74,7 +74,7 @@ def test_parallel_vectors_fill_the_bound_exactly():
     ],
 )
 def test_unusable_vectors_are_named(vectors, found):
-    with pytest.raises(FreezeError) as raised:
+    with pytest.raises(InputError) as raised:
         unit_vectors(vectors, ("a", "b"))
     assert found in str(raised.value)
 
@@ -140,7 +140,7 @@ def test_eligible_are_sorted_plain_core_and_not_excluded():
 def test_the_rule_that_leaves_nothing_eligible_is_named(offered, excluded, said):
     kinds = {"Pantry": "Pantry"}
     ingredients = [ingredient(name, kinds.get(name, "Fruit")) for name in offered]
-    with pytest.raises(FreezeError) as raised:
+    with pytest.raises(InputError) as raised:
         eligible_ingredients(ingredients, excluded)
     assert said in str(raised.value)
 
@@ -148,19 +148,19 @@ def test_the_rule_that_leaves_nothing_eligible_is_named(offered, excluded, said)
 def test_excluded_names_that_are_not_there_are_refused_with_close_ones():
     ingredients = [ingredient(name) for name in ("tomato", "tomatillo", "basil")]
     check_excluded(ingredients, ("tomato", "basil"))
-    with pytest.raises(FreezeError) as raised:
+    with pytest.raises(InputError) as raised:
         check_excluded(ingredients, ("tomatto", "basil", "xyz"))
     assert str(raised.value) == (
         "params.yaml: freeze.excluded_anchors: expected names of ingredients in the release, found "
         "'tomatto' (close: tomato, tomatillo), 'xyz'. "
         "Mend the spelling or remove what is not there."
     )
-    with pytest.raises(FreezeError, match="and 95 more that are none"):
+    with pytest.raises(InputError, match="and 95 more that are none"):
         check_excluded(ingredients, [f"q{i}" for i in range(100)])
 
 
 def test_nothing_eligible_and_double_names_are_refused():
-    with pytest.raises(FreezeError, match=r"found none of a core category.*Core categories are"):
+    with pytest.raises(InputError, match=r"found none of a core category.*Core categories are"):
         eligible_ingredients([ingredient("e", "Pantry")], ())
-    with pytest.raises(FreezeError, match="expected unique names, found a twice"):
+    with pytest.raises(InputError, match="expected unique names, found a twice"):
         eligible_ingredients([ingredient("a"), ingredient("a")], ())

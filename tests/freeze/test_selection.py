@@ -3,7 +3,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from pipeline.errors import FreezeError
+from pipeline.errors import InputError
 from pipeline.freeze.candidates import Candidates
 from pipeline.freeze.eligible import eligible_ingredients
 from pipeline.freeze.maps import ScoreMaps
@@ -129,14 +129,14 @@ def test_a_panel_that_keeps_unscoreable_rows_may_pass_them_by():
 
 
 def test_a_panel_that_keeps_unscoreable_rows_fails_on_taking_one():
-    with pytest.raises(FreezeError) as raised:
+    with pytest.raises(InputError) as raised:
         chosen([table([1] * 8, [False] * 8)], pantry(8), panels=keeping())
     assert "panel first, family substitution, stratum 1: expected a map" in str(raised.value)
     assert "Set freeze.panels.first.drop_unscoreable to true." in str(raised.value)
 
 
 def test_an_unmet_quota_says_how_many_there_are():
-    with pytest.raises(FreezeError) as raised:
+    with pytest.raises(InputError) as raised:
         chosen([table([1] * 8)], pantry(8), quota=3)
     assert str(raised.value).startswith(
         "panel first, family substitution, stratum 1: "
@@ -147,20 +147,20 @@ def test_an_unmet_quota_says_how_many_there_are():
 
 
 def test_the_cap_and_other_families_are_named_where_they_leave_too_few():
-    with pytest.raises(FreezeError, match=r"none is left below freeze\.category_cap.* Raise fr"):
+    with pytest.raises(InputError, match=r"none is left below freeze\.category_cap.* Raise fr"):
         chosen([table([1] * 16)], pantry(16), quota=2, category_cap=1)
     twice = [table([1] * 4), table([1] * 4, family=Family.PAIRING)]
-    with pytest.raises(FreezeError, match=r"pairing.*none is left whose anchor no other task of"):
+    with pytest.raises(InputError, match=r"pairing.*none is left whose anchor no other task of"):
         chosen(twice, pantry(4), quota=1)
 
 
 def test_no_rows_at_all_is_an_unmet_quota():
-    with pytest.raises(FreezeError, match="found 0: none is left with a map"):
+    with pytest.raises(InputError, match="found 0: none is left with a map"):
         chosen([table([])], pantry(1))
 
 
 def test_too_few_categories_are_named():
-    with pytest.raises(FreezeError) as raised:
+    with pytest.raises(InputError) as raised:
         chosen([table([1] * 8)], pantry(8), minimum_categories=3)
     assert "panel first, family substitution: expected anchors of at least 3" in str(raised.value)
     assert "found 2 (Fruit, Grain)" in str(raised.value)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.inference import Settings, analyse, workers
 from tests.inference.conftest import make_matrix
 
@@ -172,7 +172,7 @@ def test_progress_rises_to_its_total(mixed, stream):
 )
 def test_settings_out_of_range_are_refused(change):
     (name,) = change
-    with pytest.raises(StatisticsError, match=rf"statistics\.{name}"):
+    with pytest.raises(InputError, match=rf"statistics\.{name}"):
         Settings(seed=1, **change)
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.inference import Settings, analyse
 from pipeline.inference.attainable import chance_limit, pair_limit, smallest_pair_p
 from tests.inference.conftest import make_matrix
@@ -64,7 +64,7 @@ def test_the_published_figures_are_the_same_under_both(mixed):
 
 @pytest.mark.parametrize(("stream", "name"), [("pcg64", "calibrated"), ("blake3", "exact")])
 def test_a_contract_that_the_stream_does_not_know_is_refused(stream, name):
-    with pytest.raises(StatisticsError, match=r"statistics\.inference"):
+    with pytest.raises(InputError, match=r"statistics\.inference"):
         Settings(seed=1, stream=stream, inference=name)
 
 
@@ -76,7 +76,7 @@ def test_progress_ends_at_its_total(mixed):
 
 
 def test_calibrated_needs_maps(mixed):
-    with pytest.raises(StatisticsError, match="score maps for guessers"):
+    with pytest.raises(InputError, match="score maps for guessers"):
         analyse(mixed, SMALL)
 
 

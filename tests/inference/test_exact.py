@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.inference import exact
 from tests.inference import reference
 
@@ -20,7 +20,7 @@ def test_weights_make_families_equal():
 
 
 def test_weights_that_cannot_stay_exact_are_refused():
-    with pytest.raises(StatisticsError, match="below 2\\^53"):
+    with pytest.raises(InputError, match="below 2\\^53"):
         exact.common_weights(np.array([9973, 9967, 9949, 9941]))
 
 
@@ -32,7 +32,7 @@ def test_narrowest_exact_type(bound, dtype):
 
 
 def test_no_type_is_exact_beyond():
-    with pytest.raises(StatisticsError, match="bound of 9007199254740992"):
+    with pytest.raises(InputError, match="bound of 9007199254740992"):
         exact.matmul_dtype(2**53)
 
 

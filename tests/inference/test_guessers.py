@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.inference import guessers
 from pipeline.inference.exact import common_weights
 from tests.inference import reference
@@ -76,5 +76,5 @@ def test_few_tasks_are_enough_to_find_the_best():
 )
 def test_maps_that_are_not_whole_scores_are_refused(maps, says):
     matrix, _ = sample()
-    with pytest.raises(StatisticsError, match=says):
+    with pytest.raises(InputError, match=says):
         guessed(matrix, maps)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.inference import ScoreMatrix
 from tests.inference.conftest import make_matrix
 
@@ -65,11 +65,11 @@ def test_what_does_not_fit_is_refused_by_name(change, message):
         name: np.array(value) if isinstance(value, list) else value
         for name, value in (CODES | change).items()
     }
-    with pytest.raises(StatisticsError, match=message):
+    with pytest.raises(InputError, match=message):
         ScoreMatrix(**values)
 
 
 def test_fb_037_a_model_with_missing_cells_is_refused_not_averaged():
     x, y = [1, 1, 0, 0, 0, 0, -1, -1], [1, 1, 0, 0, 0, 0, 0, 0]
-    with pytest.raises(StatisticsError, match=r"scores_bps\[0, 6\].*never filled in"):
+    with pytest.raises(InputError, match=r"scores_bps\[0, 6\].*never filled in"):
         make_matrix([x, y], "a" * 8)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.inference import planning
 from pipeline.inference.bands import Studentizer
 from tests.inference.conftest import make_matrix
@@ -82,7 +82,7 @@ def test_repeats_lessen_what_lies_within_tasks():
     assert planning.sd_with_repeats_bps(500, 300, 1) == 500
     assert planning.sd_with_repeats_bps(500, 300, 10**9) == pytest.approx(400)
     assert planning.sd_with_repeats_bps(500, None, 4) is None
-    with pytest.raises(StatisticsError, match="within tasks"):
+    with pytest.raises(InputError, match="within tasks"):
         planning.sd_with_repeats_bps(500, 501, 2)
 
 
@@ -103,17 +103,17 @@ def test_identical_routes_are_the_same_within_any_margin(field):
 
 @pytest.mark.parametrize("margin", [0, -5])
 def test_a_margin_must_be_above_zero(field, margin):
-    with pytest.raises(StatisticsError, match="margin above 0"):
+    with pytest.raises(InputError, match="margin above 0"):
         planning.equal_within(field, 0, 1, margin)
 
 
 @pytest.mark.parametrize("difference", [0, -1, math.nan])
 def test_no_number_of_tasks_finds_nothing(difference):
-    with pytest.raises(StatisticsError, match="difference above 0"):
+    with pytest.raises(InputError, match="difference above 0"):
         planning.tasks_needed(MEDIAN_SD, difference)
 
 
 @pytest.mark.parametrize("sd", [-1, math.nan, math.inf])
 def test_a_spread_is_a_number(sd):
-    with pytest.raises(StatisticsError, match="standard deviation"):
+    with pytest.raises(InputError, match="standard deviation"):
         planning.smallest_difference_microbps(sd, 100)

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.inference import fans, flips, stepdown
 from pipeline.inference.exact import common_weights
 from pipeline.inference.multiplicity import holm, resolved
@@ -126,5 +126,5 @@ def test_roots_are_those_of_the_nearest_float_of_whole_squares(high):
 
 
 def test_sums_that_quotients_could_not_tell_apart_are_refused():
-    with pytest.raises(StatisticsError, match=r"below 2\^50"):
+    with pytest.raises(InputError, match=r"below 2\^50"):
         stepdown.order_pairs(np.array([[2**50, 0]]), np.array([0]), np.array([1]))

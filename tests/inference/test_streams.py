@@ -6,7 +6,7 @@ from blake3 import blake3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import FlavourbenchError, StatisticsError
+from pipeline.errors import FlavourbenchError, InputError
 from pipeline.inference import streams
 from tests.inference import reference
 
@@ -152,7 +152,7 @@ def test_pcg64_redraws_replicates_with_an_empty_family():
 @pytest.mark.parametrize("name", ["blake3", "pcg64"])
 def test_hopeless_families_stop_the_draw(name):
     pages = streams.open_stream(name, 1).bootstrap(np.eye(20, dtype=np.int64), 100, "scores")
-    with pytest.raises(StatisticsError, match="resamples with an empty family"):
+    with pytest.raises(InputError, match="resamples with an empty family"):
         all_draws(pages)
 
 
@@ -166,9 +166,9 @@ def test_all_sign_rows_of_few_clusters():
 
 
 def test_unknown_streams_and_unusable_seeds_are_refused():
-    with pytest.raises(StatisticsError, match="stream blake3 or pcg64"):
+    with pytest.raises(InputError, match="stream blake3 or pcg64"):
         streams.open_stream("mt19937", 1)
-    with pytest.raises(StatisticsError, match="seed -1"):
+    with pytest.raises(InputError, match="seed -1"):
         streams.open_stream("pcg64", -1)
     with pytest.raises(FlavourbenchError, match="2\\^53"):
         all_draws(streams.open_stream("blake3", 2**53).signs(3, 1, "pairs"))

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from pipeline.kitchen.cases.brief import FORMS, SYSTEM_PROMPT
 from pipeline.kitchen.cases.build import base_cases, case_set_digest, named_case, powered_cases
 from pipeline.kitchen.check.checks import MENU_CHECKS, RECIPE_CHECKS
@@ -146,7 +146,7 @@ def test_the_brief_states_the_rules_that_are_checked():
      "recipe_fish-v\u0661\u0662", "Recipe_fish", "recipe_fish-v9999999"],
 )  # fmt: skip
 def test_a_case_that_is_not_there_is_refused(name):
-    with pytest.raises(UsageError, match="kitchen cases"):
+    with pytest.raises(InputError, match="kitchen cases"):
         named_case(name)
 
 

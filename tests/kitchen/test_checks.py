@@ -1,4 +1,4 @@
-"""What each check says at its edges, with evidence (kitchen spec 5, worked examples 2 and 3)."""
+"""What each check says at its edges, with evidence."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline.cli import app
-from pipeline.errors import ExchangeError, FlavourbenchError
+from pipeline.errors import FlavourbenchError, InputError
 from pipeline.kitchen.foods import FOODS as BUILT_IN
 from tests.kitchen.meals import FOODS, recipe, week
 
@@ -82,7 +82,7 @@ def test_answers_are_graded_in_the_order_of_the_file(graded):
 def test_a_byte_order_mark_stands_before_a_file_and_nowhere_else(graded):
     plain = json.dumps(line(text="{}"))
     assert graded("\ufeff" + plain) == graded(plain)
-    with pytest.raises(ExchangeError, match="line 2"):
+    with pytest.raises(InputError, match="line 2"):
         graded(plain, "\ufeff" + plain)
 
 
@@ -154,13 +154,13 @@ def test_a_name_may_come_again_but_a_pair_needs_one_text(graded):
     again = [line("summer_week", "a", text="x")] * 2
     pair = line("summer_week+winter_week", "both", pair=["a", None])
     assert len(graded(*again, pair).splitlines()) == 3
-    with pytest.raises(ExchangeError, match="with one text, found a"):
+    with pytest.raises(InputError, match="with one text, found a"):
         graded(*again, line("summer_week", "a", text="y"), pair)
     assert len(graded(line(text="x"), line(text="y")).splitlines()) == 2
 
 
 def test_a_pair_keeps_its_variant_in_both_seasons(graded):
-    with pytest.raises(ExchangeError, match="case_id"):
+    with pytest.raises(InputError, match="case_id"):
         graded(line("summer_week-v01+winter_week-v01", "both", pair=[None, None]))
-    with pytest.raises(ExchangeError, match="case_id"):
+    with pytest.raises(InputError, match="case_id"):
         graded(line("summer_week+winter_weekend", "both", pair=[None, None]))

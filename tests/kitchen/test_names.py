@@ -1,4 +1,4 @@
-"""Names as kitchen spec 2.1 has them, and foods by their forms (5.3)."""
+"""What two names have in common, and foods by their forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each fault of an answer's form is named by its path (kitchen spec 2)."""
+"""Each fault of an answer's form is named by its path."""
 
 from __future__ import annotations
 

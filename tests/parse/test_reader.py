@@ -1,4 +1,4 @@
-"""Each rule of spec 3, the shared parser cases, and the published data set's own readings."""
+"""Each rule of docs/parsing.md, the shared parser cases, and the published readings."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import FreezeError
+from pipeline.errors import InputError
 from pipeline.release.published import plan_core, read_task_set
 from schemas.taskset import LABELS, PORTFOLIOS
 
@@ -112,7 +112,7 @@ def make_plan():
 
 
 def refusal(document, reader=lambda one: read_task_set(one, "panel_1", "small.json")):
-    with pytest.raises(FreezeError) as raised:
+    with pytest.raises(InputError) as raised:
         reader(document)
     assert raised.value.where.startswith("small.json, ")
     assert "\n" not in str(raised.value)

@@ -274,9 +274,9 @@ def test_a_task_is_found_by_id_and_by_prefix(done: Workspace) -> None:
 
 @pytest.mark.parametrize("name", ["nope", "1234567", "", "zzzzzzzz"])
 def test_an_unknown_task_is_refused_with_a_hint(done: Workspace, name: str) -> None:
-    from pipeline.errors import UsageError
+    from pipeline.errors import InputError
 
-    with pytest.raises(UsageError, match="Ids run like mini-1-pairing-001"):
+    with pytest.raises(InputError, match="Ids run like mini-1-pairing-001"):
         task_view(done, name)
 
 

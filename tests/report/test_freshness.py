@@ -8,7 +8,7 @@ import json
 import pytest
 
 from pipeline.dvcfiles import moved_on
-from pipeline.errors import ReportError
+from pipeline.errors import InputError
 from pipeline.report.freshness import stale_note
 from pipeline.workspace import open_workspace
 from tests.mini import mini_workspace
@@ -126,7 +126,7 @@ def test_a_lock_that_cannot_be_read_is_said(place, lock):
 
 def test_folders_are_hashed_as_dvc_does():
     parameters = open_workspace(ROOT).parameters
-    found = moved_on(ROOT, ["artifacts/release"], parameters.routes, ReportError)
+    found = moved_on(ROOT, ["artifacts/release"], parameters.routes, InputError)
     assert found.sections == ()
     assert "pipeline/starter" not in found.inputs
 
@@ -172,5 +172,5 @@ def test_a_source_that_params_yaml_names_may_lie_elsewhere_and_is_not_read(place
     parameters = json.loads((place.root / "params.yaml").read_text())
     parameters["release"] |= {"path": path}
     (place.root / "params.yaml").write_text(json.dumps(parameters))
-    found = moved_on(place.root, ["artifacts/score"], [], ReportError)
+    found = moved_on(place.root, ["artifacts/score"], [], InputError)
     assert path not in found.inputs

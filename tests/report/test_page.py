@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.errors import ReportError
+from pipeline.errors import InputError
 from pipeline.report.figures import figures
 from pipeline.report.page import case_studies, page_html
 from schemas.results import Standing
@@ -199,5 +199,5 @@ def test_a_route_that_was_not_run_yet_is_named(tmp_path: Path) -> None:
     def change(parameters: dict[str, Any]) -> None:
         parameters["routes"]["late"] = parameters["routes"]["dice"] | {"seed": 9}
 
-    with pytest.raises(ReportError, match=r"found none of late\. Run `dvc repro`"):
+    with pytest.raises(InputError, match=r"found none of late\. Run `dvc repro`"):
         run_stages(mini_workspace(tmp_path, change), "report")

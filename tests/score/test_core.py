@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.errors import ScoreError
+from pipeline.errors import InputError
 from pipeline.parse import read_selection
 from pipeline.score.core import CoreEntry, Stratum, check_plan, choose_core, core_order
 from schemas.taskset import CONTRACTS
@@ -62,7 +62,7 @@ def test_without_a_size_every_stratum_gives_as_many_as_the_smallest_has() -> Non
 def test_a_core_that_cannot_be_filled_is_refused(
     valid: dict[str, frozenset[str]], size: int | None, says: str
 ) -> None:
-    with pytest.raises(ScoreError, match=says):
+    with pytest.raises(InputError, match=says):
         choose_core({STRATUM: ["a", "b"]}, valid, "ctx", size)
 
 
@@ -95,7 +95,7 @@ def test_a_plan_is_taken_as_it_stands() -> None:
 def test_a_plan_that_does_not_fit_is_refused(
     valid: dict[str, frozenset[str]], task: str, says: str
 ) -> None:
-    with pytest.raises(ScoreError, match=says):
+    with pytest.raises(InputError, match=says):
         check_plan([CoreEntry(STRATUM, 0, task)], {STRATUM: ["a", "b"]}, valid)
 
 

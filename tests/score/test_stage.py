@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.errors import ExecuteError, ParameterError, ScoreError, TableError
+from pipeline.errors import ExecuteError, InputError, TableError
 from schemas.results import CoreTask, Coverage, Score, Selection, Standing
 from schemas.taskset import PORTFOLIOS, Task
 from tests.mini import mini_workspace, replay_route, run_stages
@@ -116,7 +116,7 @@ def test_an_empty_core_stratum_is_refused(frozen: Workspace) -> None:
     lines = {t.task_id: {"answer": "none"} for t in tasks if t.family == "pairing"}
     workspace = with_route(frozen, "mute", replay_route(frozen, "mute.jsonl", lines))
     run_stages(workspace, "execute", "parse")
-    with pytest.raises(ScoreError, match=r"core of panel_1, pairing.*found 0 of 8.*mute lacks 8"):
+    with pytest.raises(InputError, match=r"core of panel_1, pairing.*found 0 of 8.*mute lacks 8"):
         run_stages(workspace, "score")
     assert not workspace.artifact("score", "core").exists()
 
@@ -131,7 +131,7 @@ def test_fewer_than_two_ranked_routes_are_refused_before_a_table_is_read(
         for slug in unranked:
             parameters["routes"][slug]["ranked"] = False
 
-    with pytest.raises(ParameterError, match=f"params.yaml: routes.*two ranked.*found {found}"):
+    with pytest.raises(InputError, match=f"params.yaml: routes.*two ranked.*found {found}"):
         run_stages(mini_workspace(tmp_path, change), stage)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.errors import StatisticsError
+from pipeline.errors import InputError
 from pipeline.statistics.stage import run
 from pipeline.workspace import open_workspace
 from tests.mini import mini_workspace, run_stages
@@ -22,6 +22,6 @@ def test_a_core_of_other_families_is_refused(tmp_path: Path) -> None:
     old = '"score": {"families": ["substitution", "pairing"]'
     assert old in text
     path.write_text(text.replace(old, old.replace(', "pairing"', "")), "utf-8")
-    with pytest.raises(StatisticsError, match=r"families in score\.families, found pairing"):
+    with pytest.raises(InputError, match=r"families in score\.families, found pairing"):
         run(open_workspace(tmp_path))
     assert not (tmp_path / "artifacts/statistics").exists()

@@ -1,4 +1,4 @@
-"""Cases with their digests, one by one and as a set (kitchen spec 4)."""
+"""Cases with their digests, one by one and as a set."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def make_case(template: Template, variant: int, seed: str = DEFAULT_SEED) -> Cas
 
 
 def named_case(case_id: str, seed: str = DEFAULT_SEED) -> Case:
-    """The case of a name. Raises `UsageError` where there is none."""
+    """The case of a name. Raises `InputError` where there is none."""
     return make_case(*find_variant(case_id), seed)
 
 
@@ -70,7 +70,7 @@ def base_cases() -> tuple[Case, ...]:
 
 
 def powered_cases(seed: str = DEFAULT_SEED) -> tuple[Case, ...]:
-    """Enough variants of every template for a paired test within each suite (spec 11.1)."""
+    """Enough variants of every template for a paired test within each suite."""
     return tuple(
         make_case(template, variant, seed)
         for suite, templates in SUITES.items()

@@ -1,4 +1,4 @@
-"""Dishes that the family may have had lately: where histories are drawn from (kitchen spec 4)."""
+"""Dishes that the family may have had lately: where histories are drawn from."""
 
 from __future__ import annotations
 

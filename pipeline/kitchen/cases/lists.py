@@ -1,4 +1,4 @@
-"""What variants draw: per template, a field's values or a bundle of fields (kitchen spec 4)."""
+"""What variants draw: per template, a field's values or a bundle of fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a case asks, in words: its parameters and nothing that they do not state (kitchen spec 4).
+"""What a case asks, in words: its parameters and nothing that they do not state.
 
 A test reads the numbers and names back out of these words and holds them to the parameters.
 """

@@ -1,4 +1,4 @@
-"""The 23 templates: what each changes of the family's ordinary week, and nothing else (spec 4)."""
+"""The 23 templates: what each changes of the family's ordinary week, and nothing else."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Template(NamedTuple):
 
     @property
     def checks(self) -> tuple[str, ...]:
-        """Names of the checks that apply to its cases (spec 5.4)."""
+        """Names of the checks that apply to its cases."""
         shared: tuple[str, ...] = _MENU if self.format == "menu" else _RECIPE
         if self.condition.get("session"):
             shared = tuple(check for check in shared if check != _NO_PLATE)

@@ -1,4 +1,4 @@
-"""Variants: the same condition with other dishes, limits and days, drawn from a seed (spec 4)."""
+"""Variants: the same condition with other dishes, limits and days, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import UsageError
+from pipeline.errors import InputError
 from pipeline.identity import digest_bytes
 from pipeline.kitchen.cases.dishes import POOL, RUTS
 from pipeline.kitchen.cases.lists import LISTS, SHARED
@@ -23,7 +23,7 @@ __all__ = ["DEFAULT_SEED", "case_id_of", "find_variant", "powered_variants", "va
 
 DEFAULT_SEED = "kitchen-2026"
 ENOUGH = 12
-"""Cases that a suite needs at least, so that a paired test can find anything (spec 11.1)."""
+"""Cases that a suite needs at least, so that a paired test can find anything."""
 
 _SHARED = "*"
 _HISTORY = 28
@@ -78,14 +78,14 @@ def find_variant(case_id: str) -> tuple[Template, int]:
 
     Raises
     ------
-    UsageError
+    InputError
         There is no such case; names what there is.
     """
     match = _CASE_ID.fullmatch(case_id)
     for template in TEMPLATES:
         if match and match[1] == template.name:
             return template, int(match[2] or 0)
-    raise UsageError(
+    raise InputError(
         "a template's name, or one with a variant such as recipe_fish-v01",
         repr(case_id),
         "case",

@@ -1,4 +1,4 @@
-"""Checks that compute from weights and a food table (kitchen spec 5.3), in whole numbers."""
+"""Checks that compute from weights and a food table, in whole numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether an answer speaks to its grader (kitchen spec 5.1, 5.5)."""
+"""Whether an answer speaks to its grader."""
 
 from __future__ import annotations
 

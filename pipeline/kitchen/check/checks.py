@@ -1,4 +1,4 @@
-"""All checks by name, and what they say of an answer (kitchen spec 5.4).
+"""All checks by name, and what they say of an answer.
 
 Each looks at the answer alone, so the order in which they are asked never matters.
 """

@@ -1,4 +1,4 @@
-"""Checks of what stands on the table each day: safe components, bans, guests' plates (spec 5.1)."""
+"""Checks of what stands on the table each day: safe components, bans, guests' plates."""
 
 from __future__ import annotations
 

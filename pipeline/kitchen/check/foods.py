@@ -1,4 +1,4 @@
-"""Facts of foods per 100 g, and which food an ingredient's name is (kitchen spec 5.3)."""
+"""Facts of foods per 100 g, and which food an ingredient's name is."""
 
 from __future__ import annotations
 

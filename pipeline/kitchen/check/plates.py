@@ -1,4 +1,4 @@
-"""Checks of what declared macros say of a plate (kitchen spec 5.1, 5.3)."""
+"""Checks of what declared macros say of a plate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a recipe's lines, steps, minutes and session (kitchen spec 5.2)."""
+"""Checks of a recipe's lines, steps, minutes and session."""
 
 from __future__ import annotations
 

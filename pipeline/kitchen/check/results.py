@@ -1,4 +1,4 @@
-"""What a check says: so many of so many items count, and why the others do not (spec 5)."""
+"""What a check says: so many of so many items count, and why the others do not."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Verdict(Protocol):
 
 
 class Scanner(Protocol):
-    """Looks for one flag in one text (spec 6)."""
+    """Looks for one flag in one text."""
 
     def __call__(self, text: str, flag: Flag, /) -> Verdict:
         """Scan a text."""

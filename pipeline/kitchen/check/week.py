@@ -1,4 +1,4 @@
-"""Checks of a week's days, times, portions and Sunday session (kitchen spec 5.1)."""
+"""Checks of a week's days, times, portions and Sunday session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Word lists of the checks, folded; their digest is part of the check version (spec 5.5)."""
+"""Word lists of the checks, folded; their digest is part of the check version."""
 
 from __future__ import annotations
 

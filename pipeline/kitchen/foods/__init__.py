@@ -1,7 +1,16 @@
 """The food table: facts per 100 g from USDA FoodData Central, and names of ours for them.
 
-`foods.csv` is what checks read. `names.csv` holds the aliases (English, Turkish, French) and why a
-food of the source is left out. `python -m pipeline.kitchen.foods SOURCE` makes the table again.
+::
+
+    a table of the source, names.csv -> rebuild -> foods.csv    by __main__; what checks read
+
+`names.csv` holds the aliases (English, Turkish, French) and why a food of the source is left out.
+`python -m pipeline.kitchen.foods SOURCE` makes the table again.
+
+>>> from pipeline.kitchen.check.foods import read_foods
+>>> from pipeline.kitchen.foods import FOODS
+>>> len(read_foods(FOODS).foods)
+397
 """
 
 from __future__ import annotations

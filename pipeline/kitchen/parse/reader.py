@@ -1,6 +1,6 @@
-"""How a reply's text becomes one JSON object (kitchen spec 7.1): for answers and judges alike.
+"""How a reply's text becomes one JSON object: for answers and judges alike.
 
-Nothing is repaired, chosen or merged. Steps are numbered as in the spec.
+Nothing is repaired, chosen or merged.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _failed(fault: Fault) -> Found:
 
 
 def _read_blocks(text: str) -> Found | None:
-    """Step 2: the one object block; none where there is no such block."""
+    """The one object block; none where there is no such block."""
     blocks = [
         block
         for block in _blocks(text)
@@ -117,7 +117,7 @@ def _closing(fence: str) -> re.Pattern[str]:
 
 
 def _read_regions(text: str) -> Found:
-    """Steps 3 and 4: the one region that starts as an object or a list of objects does."""
+    """The one region that starts as an object or a list of objects does."""
     found: list[_Region] = []
     place = 0
     while (start := _next_start(text, place)) is not None:
@@ -143,7 +143,7 @@ def _next_start(text: str, place: int) -> int | None:
 
 
 def _read_region(text: str, region: Region, form: Form) -> Found:
-    """Step 5: the text of a region as one strict JSON value."""
+    """The text of a region as one strict JSON value."""
     value, end, fault = read_value(text, region)
     if fault:
         return _failed(fault)

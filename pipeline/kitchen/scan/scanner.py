@@ -1,4 +1,4 @@
-"""What a text says for each flag: carrier, clear, or a question for the label (kitchen spec 6).
+"""What a text says for each flag: carrier, clear, or a question for the label.
 
 A scan looks for names; that it finds none proves nothing about a dish.
 """

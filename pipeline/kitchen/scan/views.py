@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.errors import ExchangeError, UsageError
+from pipeline.errors import InputError
 from pipeline.files import read_lines
 from pipeline.kitchen.scan.scanner import NONE_FOUND, Answer, scan_all, to_document
 from pipeline.showing.view import Grid, View
@@ -29,9 +29,9 @@ def lines_of(texts: Sequence[str], file: Path | None) -> Iterator[str]:
 
     Raises
     ------
-    UsageError
+    InputError
         A text given is blank, too long, or no Unicode.
-    ExchangeError
+    InputError
         The file is unsafe, or a line of it is too long or no UTF-8; names the line.
     """
     for number, text in enumerate(texts, start=1):
@@ -39,20 +39,20 @@ def lines_of(texts: Sequence[str], file: Path | None) -> Iterator[str]:
         if not text.strip() or len(text) > LIMIT or not _is_unicode(text):
             found = f"{len(text):,} characters" if text.strip() else "a blank text"
             expected = f"1 to {LIMIT:,} characters of Unicode"
-            raise UsageError(expected, found, where, "Use --file for longer lists.")
+            raise InputError(expected, found, where, "Use --file for longer lists.")
         yield text
     if file is None:
         return
-    for number, line in enumerate(read_lines(file, _BYTES, ExchangeError), start=1):
+    for number, line in enumerate(read_lines(file, _BYTES, InputError), start=1):
         where = f"{file}, line {number}"
         try:
             text = line.decode("utf-8").removesuffix("\r")
         except UnicodeDecodeError as problem:
             found = f"byte {problem.start}: {problem.reason}"
-            raise ExchangeError("UTF-8", found, where, "Save the file as UTF-8.") from problem
+            raise InputError("UTF-8", found, where, "Save the file as UTF-8.") from problem
         if len(text) > LIMIT:
             expected = f"at most {LIMIT:,} characters"
-            raise ExchangeError(expected, f"{len(text):,}", where, "Split the line.")
+            raise InputError(expected, f"{len(text):,}", where, "Split the line.")
         if text.strip():
             yield text
 
