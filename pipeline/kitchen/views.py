@@ -83,7 +83,7 @@ def graded_view(graded: Sequence[Graded]) -> View:
     )
     grid = Grid("", ("case", "answer", "read as", "what the checks say"), rows, frozenset())
     document = {"answers": [to_document(line, evidence=True) for line in graded]}
-    return View(f"{len(graded)} answers checked", (grid,), (), document)
+    return View(f"Answers checked: {len(graded)}", (grid,), (), document)
 
 
 def _read(line: Graded) -> str:
