@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.report.contents import release_view, task_view
 from pipeline.report.documents import (
     csv_text,
     json_text,
@@ -21,9 +22,7 @@ from pipeline.report.documents import (
 from pipeline.report.leaderboard import (
     leaderboard_view,
     read_results,
-    release_view,
     report_title,
-    task_view,
 )
 from pipeline.showing.documents import (
     csv_table,
