@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from pipeline.columns import row_digests
-from pipeline.errors import IdentityError, TableError
+from pipeline.errors import IdentityError, TableError, wrong_field
 from pipeline.files import parse_json, replacing
 from pipeline.identity import canonical_bytes, row_digest, table_root
 from pipeline.parquet import open_parquet
@@ -117,12 +117,11 @@ class Table(NamedTuple, Generic[R]):
             try:
                 found.append(self.model.model_validate(_tuples(values), strict=False))
             except ValidationError as problem:
-                first = problem.errors()[0]
-                field = ".".join(str(part) for part in first["loc"])
+                wrong = wrong_field(problem)
                 raise TableError(
-                    first["msg"],
-                    repr(first["input"]),
-                    f"{self.header.table}, row {number}, {field}",
+                    wrong.expected,
+                    wrong.found,
+                    f"{self.header.table}, row {number}, {wrong.name}",
                     "Build the table again.",
                 ) from problem
         return found
