@@ -3,8 +3,7 @@
 ::
 
     FlavourbenchError                 exit 2 unless a branch says otherwise
-    ├── InputError                    parameters, words of a command or files are wrong
-    ├── IdentityError                 a record cannot be given a digest
+    ├── InputError                    parameters, words of a command, files or values are wrong
     ├── TableError                    a hashed Parquet file is not what it says
     ├── ReleaseError                  a release source is not a sound release
     ├── ExecuteError                  a route, ledger or replay file is unusable
@@ -32,7 +31,6 @@ __all__ = [
     "Cause",
     "ExecuteError",
     "FlavourbenchError",
-    "IdentityError",
     "InputError",
     "ProofError",
     "ProviderError",
@@ -97,11 +95,7 @@ class FlavourbenchError(Exception):
 
 
 class InputError(FlavourbenchError):
-    """What someone gave is not what it should be: parameters, words of a command, files."""
-
-
-class IdentityError(FlavourbenchError):
-    """A record cannot be given a digest."""
+    """What someone gave is not what it should be: parameters, words, files, values to digest."""
 
 
 class TableError(FlavourbenchError):
