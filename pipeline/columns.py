@@ -10,7 +10,7 @@ import json
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import IdentityError
+from pipeline.errors import InputError
 from pipeline.identity import digest_bytes
 from schemas.record import SAFE_INTEGER
 
@@ -34,7 +34,7 @@ def row_digests(model: type[Row], data: pa.Table) -> list[str]:
 
     Raises
     ------
-    IdentityError
+    InputError
         An integer is beyond 2^53 - 1.
     """
     names = sorted(
@@ -98,7 +98,7 @@ def _check_integers(data: pa.Table, names: list[str]) -> None:
         for chunk in data.column(name).chunks:
             for bound in bounds(chunk):
                 if bound is not None and abs(bound) > SAFE_INTEGER:
-                    raise IdentityError(
+                    raise InputError(
                         "an integer within 2^53 - 1",
                         str(bound),
                         f"identity field {name}",

@@ -3,8 +3,7 @@
 ::
 
     FlavourbenchError                 exit 2 unless a branch says otherwise
-    ├── InputError                    parameters, words of a command or files are wrong
-    ├── IdentityError                 a record cannot be given a digest
+    ├── InputError                    parameters, words of a command, files or values are wrong
     ├── TableError                    a hashed Parquet file is not what it says
     ├── ReleaseError                  a release source is not a sound release
     ├── ExecuteError                  a route, ledger or replay file is unusable
@@ -21,22 +20,25 @@ A model's failure is none of these: it is a row with a reason (docs/commands.md)
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pydantic import ValidationError
 
 __all__ = [
     "Cause",
     "ExecuteError",
     "FlavourbenchError",
-    "IdentityError",
     "InputError",
     "ProofError",
     "ProviderError",
     "ReleaseError",
     "StoppedError",
     "TableError",
+    "WrongField",
+    "wrong_field",
 ]
 
 _FOUND_LIMIT = 200
@@ -93,11 +95,7 @@ class FlavourbenchError(Exception):
 
 
 class InputError(FlavourbenchError):
-    """What someone gave is not what it should be: parameters, words of a command, files."""
-
-
-class IdentityError(FlavourbenchError):
-    """A record cannot be given a digest."""
+    """What someone gave is not what it should be: parameters, words, files, values to digest."""
 
 
 class TableError(FlavourbenchError):
@@ -139,6 +137,29 @@ class ProofError(FlavourbenchError):
     """A check found a difference: a proof does not hold, a run is not what its card says."""
 
     exit_code = 1
+
+
+class WrongField(NamedTuple):
+    """The first of what a model finds wrong with a document.
+
+    Attributes
+    ----------
+    name
+        Its keys and indices, joined by points.
+    expected, found
+        What the model says of it, and its value as Python writes it.
+    """
+
+    name: str
+    expected: str
+    found: str
+
+
+def wrong_field(problem: ValidationError, whole: str = "all fields") -> WrongField:
+    """The first fault that a model found; `whole` is its name where no one field is at fault."""
+    first = problem.errors(include_url=False)[0]
+    name = ".".join(map(str, first["loc"])) or whole
+    return WrongField(name, first["msg"], repr(first["input"]))
 
 
 def _printable(text: str) -> str:

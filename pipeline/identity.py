@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from blake3 import blake3
 
-from pipeline.errors import IdentityError
+from pipeline.errors import InputError
 from schemas.record import SAFE_INTEGER
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def canonical_bytes(value: IdentityValue) -> bytes:
 
     Raises
     ------
-    IdentityError
+    InputError
         The value holds a float, an integer beyond 2^53 - 1, a lone surrogate, a key that is not a
         string, nesting deeper than 32, or anything else that an identity cannot hold; names the
         field.
@@ -136,11 +136,11 @@ def merkle_proof(row_kind: str, digests: Sequence[str], index: int) -> Inclusion
 
     Raises
     ------
-    IdentityError
+    InputError
         There is no such row.
     """
     if not 0 <= index < len(digests):
-        raise IdentityError(
+        raise InputError(
             f"a row index below {len(digests)}",
             str(index),
             "inclusion proof",
@@ -165,7 +165,7 @@ def streamed_proof(row_kind: str, parts: Iterable[Sequence[str]], index: int) ->
 
     Raises
     ------
-    IdentityError
+    InputError
         There is no such row.
     """
     tops: list[bytes] = []
@@ -189,12 +189,12 @@ def check_inclusion(proof: InclusionProof, root: str) -> str:
 
     Raises
     ------
-    IdentityError
+    InputError
         The proof does not lead to the root; says which of its parts cannot be right.
     """
     where = f"proof of row {proof.position} of {proof.rows}"
     if not 0 <= proof.position < proof.rows:
-        raise IdentityError(
+        raise InputError(
             "an index below the row count", str(proof.position), where, "Ask for a new proof."
         )
     node = _raw("table-leaf", _hash_bytes(proof.leaf, where))
@@ -203,7 +203,7 @@ def check_inclusion(proof: InclusionProof, root: str) -> str:
     while last > 0:
         if left % 2 == 1 or left != last:
             if used == len(proof.siblings):
-                raise IdentityError(
+                raise InputError(
                     "a hash for every level of the tree",
                     f"{used} hashes",
                     where,
@@ -214,12 +214,12 @@ def check_inclusion(proof: InclusionProof, root: str) -> str:
             node = _node(beside, node) if left % 2 == 1 else _node(node, beside)
         left, last = left // 2, last // 2
     if used != len(proof.siblings):
-        raise IdentityError(
+        raise InputError(
             f"{used} hashes", f"{len(proof.siblings)}", where, "The proof is for another tree size."
         )
     found = _bind(proof.row_kind, proof.rows, node.hex())
     if found != root:
-        raise IdentityError(
+        raise InputError(
             f"table root {root}", found, where, "The row, its place or its table was changed."
         )
     return found
@@ -268,7 +268,7 @@ def _hash_bytes(text: str, where: str) -> bytes:
     except ValueError:
         data = b""
     if len(data) != _DIGEST_BYTES or data.hex() != text:
-        raise IdentityError(
+        raise InputError(
             "64 lower-case hexadecimal characters", text, where, "Ask for a new proof."
         )
     return data
@@ -326,7 +326,7 @@ def _shown(value: Any) -> str:
         return "a value too long to show"
 
 
-def _refusal(expected: str, found: str, path: str) -> IdentityError:
-    return IdentityError(
+def _refusal(expected: str, found: str, path: str) -> InputError:
+    return InputError(
         expected, found, f"identity field {path}", "Identities hold exact values only."
     )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from pipeline.columns import row_digests
-from pipeline.errors import IdentityError, TableError
+from pipeline.errors import InputError, TableError, wrong_field
 from pipeline.files import parse_json, replacing
 from pipeline.identity import canonical_bytes, row_digest, table_root
 from pipeline.parquet import open_parquet
@@ -117,12 +117,11 @@ class Table(NamedTuple, Generic[R]):
             try:
                 found.append(self.model.model_validate(_tuples(values), strict=False))
             except ValidationError as problem:
-                first = problem.errors()[0]
-                field = ".".join(str(part) for part in first["loc"])
+                wrong = wrong_field(problem)
                 raise TableError(
-                    first["msg"],
-                    repr(first["input"]),
-                    f"{self.header.table}, row {number}, {field}",
+                    wrong.expected,
+                    wrong.found,
+                    f"{self.header.table}, row {number}, {wrong.name}",
                     "Build the table again.",
                 ) from problem
         return found
@@ -140,7 +139,7 @@ def make_table(
     ------
     TableError
         Two rows share a key.
-    IdentityError
+    InputError
         A row holds what an identity cannot.
     """
     import pyarrow as pa
@@ -197,7 +196,7 @@ def read_table(path: Path, model: type[R]) -> Table[R]:
         _check_keys(model, data)
         digests = row_digests(model, data.drop_columns(["digest"]))
         recorded = data.column("digest").to_pylist()
-    except (TableError, IdentityError) as problem:
+    except (InputError, TableError) as problem:
         raise _changed(problem.expected, problem.found, path) from problem
     except UnicodeDecodeError as problem:
         raise _changed("text in UTF-8", problem.reason, path) from problem

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel, ValidationError, model_validator
 
 from pipeline import errors
 from pipeline.errors import (
@@ -16,11 +17,12 @@ from pipeline.errors import (
     ProofError,
     ProviderError,
     StoppedError,
+    wrong_field,
 )
 from pipeline.files import parse_json, read_bytes
 from tests.shared import ROOT
 
-TREE = [getattr(errors, name) for name in errors.__all__ if name != "Cause"]
+TREE = [getattr(errors, name) for name in errors.__all__ if name.endswith("Error")]
 
 
 def test_the_message_says_where_what_was_expected_what_was_found_and_what_to_do():
@@ -110,7 +112,8 @@ def test_the_tree_is_drawn_as_it_is():
 
 def test_every_error_is_in_the_tree_and_in_all():
     classes = [n.name for n in ast.parse(inspect.getsource(errors)).body if type(n) is ast.ClassDef]
-    assert sorted(classes) == sorted(errors.__all__)
+    errors_here = [name for name in classes if name.endswith("Error")]
+    assert sorted(errors_here) == sorted(error.__name__ for error in TREE)
 
 
 @pytest.mark.parametrize(
@@ -155,6 +158,52 @@ def told():
 
 def test_nobody_is_told_to_remove_what_may_hold_answers():
     assert [where for where, text in told() if GONE.search(text) and KEPT.search(text)] == []
+
+
+# A model's first fault
+
+
+class _Inner(BaseModel):
+    size: int
+
+
+class _Outer(BaseModel):
+    parts: list[_Inner] = []
+
+    @model_validator(mode="after")
+    def _has_parts(self):
+        if not self.parts:
+            raise ValueError("no parts")
+        return self
+
+
+@pytest.mark.parametrize(
+    ("document", "whole", "wrong"),
+    [
+        ({"parts": [{"size": 1}, {"size": "x"}]}, "line",
+         ("parts.1.size", "Input should be a valid integer, unable to parse string as an integer",
+          "'x'")),
+        ({"parts": [{}, {"size": "x"}]}, "line", ("parts.0.size", "Field required", "{}")),
+        ({}, "line", ("line", "Value error, no parts", "{}")),
+        ({}, None, ("all fields", "Value error, no parts", "{}")),
+    ],
+)  # fmt: skip
+def test_the_first_wrong_field_is_named_and_a_whole_document_has_a_name_of_its_own(
+    document, whole, wrong
+):
+    with pytest.raises(ValidationError) as caught:
+        _Outer.model_validate(document)
+    assert wrong_field(caught.value, *([whole] if whole else [])) == wrong
+
+
+def test_the_first_fault_of_a_model_is_told_in_one_place():
+    taken = re.compile(r"\.errors\([^)]*\)\[0\]")
+    found = [
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.glob("pipeline/**/*.py")
+        if taken.search(path.read_text("utf-8"))
+    ]
+    assert found == ["pipeline/errors.py"]
 
 
 # Code never decides by words

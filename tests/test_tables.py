@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.columns import row_digests
-from pipeline.errors import IdentityError, TableError
+from pipeline.errors import InputError, TableError
 from pipeline.identity import check_inclusion, merkle_proof, row_digest, table_root
 from pipeline.tables import make_table, read_header, read_table, write_table
 from schemas.record import Record, Row
@@ -239,16 +239,16 @@ def test_two_rows_with_one_key_are_refused():
     ids=["beyond", "below", "beyond 64 bits", "far beyond", "surrogate", "nested"],
 )
 def test_what_an_identity_cannot_hold_is_refused_by_its_field(row, field):
-    with pytest.raises(IdentityError, match=f"identity field .*{field}"):
+    with pytest.raises(InputError, match=f"identity field .*{field}"):
         make_table(type(row), [row])
-    with pytest.raises(IdentityError, match=f"identity field .*{field}"):
+    with pytest.raises(InputError, match=f"identity field .*{field}"):
         row_digest(row)
 
 
 def test_an_unsafe_integer_is_found_in_every_chunk():
     data = pa.table({"name": ["a"], "number": [1]})
     late = pa.concat_tables([data, pa.table({"name": ["b"], "number": [2**53]})])
-    with pytest.raises(IdentityError, match="identity field number"):
+    with pytest.raises(InputError, match="identity field number"):
         row_digests(Plain, late)
 
 

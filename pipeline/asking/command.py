@@ -29,7 +29,7 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from pipeline.asking.adapter import Exchange, Listing, Reply
 from pipeline.asking.vocabulary import finish_outcome
-from pipeline.errors import FlavourbenchError
+from pipeline.errors import FlavourbenchError, wrong_field
 from pipeline.files import parse_json
 from schemas.endpoint import Prices
 from schemas.execution import Outcome
@@ -274,9 +274,8 @@ def _read(line: bytes, name: str) -> Reply:
     except FlavourbenchError as problem:
         return _failure(Outcome.NOT_JSON, f"{problem.expected}, found {problem.found}", line)
     except ValidationError as problem:
-        first = problem.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "line"
-        return _failure(Outcome.MALFORMED, f"{field}: {first['msg']}", line)
+        wrong = wrong_field(problem, "line")
+        return _failure(Outcome.MALFORMED, f"{wrong.name}: {wrong.expected}", line)
     except UnicodeEncodeError:
         return _failure(Outcome.MALFORMED, "answer: text that UTF-8 cannot hold", line)
     if said.id != name:

@@ -26,7 +26,7 @@ from pipeline.asking.store import (
     select,
     unusable,
 )
-from pipeline.errors import ExecuteError
+from pipeline.errors import ExecuteError, wrong_field
 from pipeline.identity import row_digest
 from schemas.execution import Attempt, Outcome, Response
 from schemas.record import Row
@@ -205,10 +205,9 @@ class Ledger:
             try:
                 row = model.model_validate(fields, strict=False)
             except ValidationError as problem:
-                first = problem.errors()[0]
-                field = ".".join(str(part) for part in first["loc"])
-                where = f"{self._path}, request {fields['request_digest']}, {field}"
-                raise changed(first["msg"], repr(first["input"]), where) from problem
+                wrong = wrong_field(problem)
+                where = f"{self._path}, request {fields['request_digest']}, {wrong.name}"
+                raise changed(wrong.expected, wrong.found, where) from problem
             if row_digest(row) != digest:
                 where = f"{self._path}, {place_of(row)}"
                 raise changed(f"{row.kind} with digest {digest}", row_digest(row), where)

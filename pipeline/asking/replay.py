@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import ConfigDict, Field, ValidationError
 
 from pipeline.asking.adapter import Reply
-from pipeline.errors import ExecuteError
+from pipeline.errors import ExecuteError, wrong_field
 from pipeline.files import parse_json, read_bytes, unmarked
 from schemas.execution import Outcome
 from schemas.record import Digest, Record
@@ -135,8 +135,7 @@ def _line(text: bytes, where: str) -> ReplayLine:
     try:
         return ReplayLine.model_validate(value, strict=False)
     except ValidationError as problem:
-        first = problem.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "line"
+        wrong = wrong_field(problem, "line")
         raise ExecuteError(
-            first["msg"], repr(first["input"]), f"{where}, {field}", "Mend the replay file."
+            wrong.expected, wrong.found, f"{where}, {wrong.name}", "Mend the replay file."
         ) from problem

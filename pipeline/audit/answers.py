@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.asking.adapter import request_digest
 from pipeline.audit.evidence import AuditStep, Mark
@@ -20,8 +20,13 @@ __all__ = ["answer_step"]
 
 _TITLE = "raw answer"
 _SHOWN = 300
-_GONE = "attempts: their table is not here; run `dvc pull`"
-_NONE = "attempts: none on record"
+
+
+class _Attempts(NamedTuple):
+    """How many attempts at a cell are on record, and what is said of them."""
+
+    made: int
+    said: str
 
 
 def answer_step(
@@ -53,10 +58,10 @@ def answer_step(
         equal = "equal" if derived == sealed else f"which gives response {derived}"
         said = f"asked its route again, {equal}"
     tried = _attempts(workspace, cell)
-    holds &= bool(why) or tried in (_GONE, _NONE)
+    holds &= bool(why) or not tried.made
     mark = (Mark.SEALED if why else Mark.OK) if holds else Mark.DIFFERS
     if response is None:
-        return AuditStep(_TITLE, mark, ("nothing came back: the cell is missing", said, tried))
+        return AuditStep(_TITLE, mark, ("nothing came back: the cell is missing", said, tried.said))
     row = response.row
     text = row.raw.decode("utf-8", "backslashreplace")
     bytes_digest = digest_bytes("bytes", row.raw)[:16]
@@ -67,25 +72,25 @@ def answer_step(
         f"response {response.digest}",
         about,
         said,
-        tried,
+        tried.said,
         *(f"| {line}" for line in text[:_SHOWN].splitlines() if line),
     )
     return AuditStep(_TITLE, mark, lines)
 
 
-def _attempts(workspace: Workspace, cell: Selection) -> str:
+def _attempts(workspace: Workspace, cell: Selection) -> _Attempts:
     """What the attempts on record say: how many, how they ended, what they cost."""
     place = attempts_place(cell.slug)
     if not place.path(workspace).is_file():
-        return _GONE
+        return _Attempts(0, "attempts: their table is not here; run `dvc pull`")
     request = request_digest(cell.task_digest, cell.route_digest, 0)
     columns = ("number", "outcome", "cost_micros", "system_fingerprint")
     rows = values_where(workspace, place, columns, request_digest=request)
     if not rows:
-        return _NONE
+        return _Attempts(0, "attempts: none on record")
     ended = ", ".join(str(row[1]) for row in rows)
     costs = [row[2] for row in rows]
     cost = "unknown" if None in costs else f"{sum(costs)} millionths of a US dollar"
     told = sorted({str(row[3]) for row in rows if row[3] is not None})
     served = f", answered by {', '.join(told)}" if told else ""
-    return f"attempts: {len(rows)} ({ended}), cost {cost}{served}"
+    return _Attempts(len(rows), f"attempts: {len(rows)} ({ended}), cost {cost}{served}")

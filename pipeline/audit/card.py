@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import StringConstraints, ValidationError
 
 from pipeline.audit.layout import TableEntry, run_digest, stored_headers, table_entries
-from pipeline.errors import InputError
+from pipeline.errors import InputError, wrong_field
 from pipeline.files import read_json, write_bytes
 from pipeline.identity import digest
 from pipeline.workspace import release_name
@@ -119,10 +119,12 @@ def read_card(path: Path) -> Card:
     try:
         return Card.model_validate_json(json.dumps(document))
     except ValidationError as problem:
-        first = problem.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "top level"
+        wrong = wrong_field(problem, "top level")
         raise InputError(
-            "a run's card", first["msg"], f"{path}, {field}", "`flavourbench seal` writes one."
+            "a run's card",
+            wrong.expected,
+            f"{path}, {wrong.name}",
+            "`flavourbench seal` writes one.",
         ) from None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pipeline.errors import InputError
+from pipeline.errors import InputError, wrong_field
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -55,10 +55,9 @@ class DocumentPlace(NamedTuple):
         try:
             return model.model_validate(raw)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            field = ".".join(map(str, first["loc"])) or "(all)"
-            found = repr(first["input"])
-            raise self.refusal(field, f"another value ({first['msg']})", found) from None
+            wrong = wrong_field(error, "(all)")
+            expected = f"another value ({wrong.expected})"
+            raise self.refusal(wrong.name, expected, wrong.found) from None
 
     def sha256(self, field: str, value: object) -> str:
         """SHA-256 (hex) of a field's canonical JSON."""
