@@ -29,7 +29,7 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from pipeline.asking.adapter import Exchange, Listing, Reply
 from pipeline.asking.vocabulary import finish_outcome
-from pipeline.errors import FlavourbenchError, wrong_field
+from pipeline.errors import Cause, FlavourbenchError, wrong_field
 from pipeline.files import parse_json
 from schemas.endpoint import Prices
 from schemas.execution import Outcome
@@ -272,7 +272,8 @@ def _read(line: bytes, name: str) -> Reply:
         said = _Answer.model_validate(parse_json(line, "the program's line", FlavourbenchError))
         raw = (said.answer or "").encode("utf-8")
     except FlavourbenchError as problem:
-        return _failure(Outcome.NOT_JSON, f"{problem.expected}, found {problem.found}", line)
+        outcome = Outcome.NOT_JSON if problem.cause is Cause.NO_JSON else Outcome.MALFORMED
+        return _failure(outcome, f"{problem.expected}, found {problem.found}", line)
     except ValidationError as problem:
         wrong = wrong_field(problem, "line")
         return _failure(Outcome.MALFORMED, f"{wrong.name}: {wrong.expected}", line)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from pipeline.errors import FlavourbenchError, InputError
+from pipeline.errors import FlavourbenchError, InputError, wrong_field
 from pipeline.files import parse_json, read_lines
 from pipeline.kitchen.cases.build import named_case
 from pipeline.kitchen.check.checks import SEASONAL, check_answer
@@ -104,10 +104,9 @@ def _read_line(line: bytes, where: str) -> _Line:
     try:
         return _Line(HandedAnswer.model_validate(parse_json(line, where, InputError)), where)
     except ValidationError as problem:
-        fault = problem.errors(include_url=False)[0]
-        field = ".".join(map(str, fault["loc"])) or "line"
+        wrong = wrong_field(problem, "line")
         expected = "a case_id, a name, and one of text, rule and pair"
-        raise InputError(expected, fault["msg"], f"{where}, {field}", _REMEDY) from problem
+        raise InputError(expected, wrong.expected, f"{where}, {wrong.name}", _REMEDY) from problem
 
 
 def _case(cases: Any, case_id: str, where: str) -> Case:

@@ -77,7 +77,7 @@ def test_a_program_is_told_the_whole_question():
         ("other", Outcome.MALFORMED, "an answer to 'another' in place of 't-001'"),
         ("shape", Outcome.MALFORMED, "answer: "),
         ("extra", Outcome.MALFORMED, "mood: "),
-        ("half", Outcome.NOT_JSON, ""),
+        ("half", Outcome.MALFORMED, "surrogate"),
         ("noise", Outcome.NOT_JSON, "found"),
         ("flood", Outcome.BODY_TOO_LARGE, "4,194,304 bytes"),
         ("dies", Outcome.PROVIDER_ERROR, "ended with 7: CUDA error: device lost"),
